@@ -1,0 +1,60 @@
+# The Executable Transformer: `make help` lists everything.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PAGES := $(wildcard book/*.ipynb book/*.md book/*.bib book/_ext/* \
+           book/_static/* book/lib/*) _config.yml _toc.yml
+CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help book serve test test-gpu sync faults bench lint clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | \
+	  awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+book: _build/.book ## build the website into _build/html
+	@echo "The book is at $(CURDIR)/_build/html/index.html"
+	@echo "Open that file, or run 'make serve'."
+
+serve: book ## show the website at http://localhost:8000
+	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
+
+test: _build/.book .venv/.tests lint ## check everything that needs no GPU (and the rest where there is one)
+	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope
+	$(BIN)/python -m tests.notebooks.run
+
+test-gpu: ## run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
+	$(PYTHON) -m tests.notebooks.gpu_report
+
+sync: .venv/.tests ## refresh, execute and normalise the chapters
+	$(BIN)/python -m tests.notebooks.sync
+
+faults: .venv/.tests ## break the library in every way we know and see who notices
+	$(BIN)/python -m tests.faults
+
+bench: .venv/.book ## measure what the pages draw from benchmarks/results
+	$(BIN)/python -m benchmarks.matrix_product
+
+lint: .venv/.tests ## style of Python files and notebooks
+	$(BIN)/ruff check --no-cache .
+	$(BIN)/ruff format --no-cache --check .
+
+clean: ## remove what was built, but not the environment
+	rm -rf _build
+
+.venv/.book: requirements.txt constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check \
+	  -r requirements.txt -c constraints.txt
+	@touch $@
+
+.venv/.tests: .venv/.book tests/requirements.txt tests/notebooks/kernels.py
+	$(BIN)/pip install -q --disable-pip-version-check \
+	  -r tests/requirements.txt -c constraints.txt
+	$(BIN)/python -m tests.notebooks.kernels
+	@touch $@
+
+_build/.book: .venv/.book $(PAGES)
+	$(BIN)/jupyter-book build . -W -n --keep-going
+	@touch $@

@@ -1,0 +1,1 @@
+"""Measurements whose results the pages draw; `make bench` runs them."""

@@ -1,0 +1,174 @@
+"""The book's Sphinx extension: theme, mathematics, citations, page view.
+
+Its own small theme replaces the stock one, which loads 1.5 MB of icon
+script; KaTeX, kept in `_static`, sets the mathematics without a third party.
+"""
+
+import hashlib
+import math
+import re
+from pathlib import Path
+
+import imagesize
+from docutils import nodes
+from markupsafe import Markup
+from page_view import rewrite_notebook
+from sphinx.util.math import get_node_equation_number, wrap_displaymath
+
+HERE = Path(__file__).parent
+PLACEHOLDER = "https://github.com/OWNER/REPO"
+PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
+
+TEXT_FONTS = [
+    "fonts/source-serif-4-400-normal.woff2",
+    "fonts/source-serif-4-600-normal.woff2",
+]
+MATH_FONTS = [
+    "katex/fonts/KaTeX_Main-Regular.woff2",
+    "katex/fonts/KaTeX_Math-Italic.woff2",
+]
+
+# Strokes on a grid of 24, drawn for this book.
+ICONS = {
+    "menu": "M4 6h16M4 12h16M4 18h16",
+    "search": "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13M15.5 15.5L20 20",
+    "moon": "M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z",
+    "sun": "M12 8a4 4 0 1 0 0 8a4 4 0 1 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2"
+    "M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
+}
+
+
+def icon(name):
+    """An icon as inline SVG, in the colour of the text around it."""
+    return Markup(
+        '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">'
+        f'<path d="{ICONS[name]}"/></svg>'
+    )
+
+
+def hero(rows=7, columns=34):
+    """The picture on the title page: attention that moves along a text."""
+    cells = []
+    for row in range(rows):
+        for column in range(columns):
+            distance = column - (row + 0.5) * columns / rows
+            near = math.exp(-((distance / 3) ** 2))
+            again = 0.5 * math.exp(-(((distance + 11) / 1.5) ** 2))
+            weight = 0.07 + 0.93 * max(near, again)
+            cells.append(
+                f'<rect x="{20 * column}" y="{20 * row}" width="18" '
+                f'height="18" rx="3" opacity="{weight:.2f}"/>'
+            )
+    size = f"0 0 {20 * columns - 2} {20 * rows - 2}"
+    return Markup(
+        f'<svg class="hero" viewBox="{size}" aria-hidden="true">'
+        f"{''.join(cells)}</svg>"
+    )
+
+
+def visit_inline_math(self, node):
+    """TeX for KaTeX, which site.js runs on every `.math` element."""
+    tex = self.encode(node.astext())
+    self.body.append(f'<span class="math notranslate">{tex}</span>')
+    raise nodes.SkipNode
+
+
+def visit_display_math(self, node):
+    """The same for a displayed formula, with its number if it has one."""
+    tex = node.astext()
+    if not node["nowrap"]:
+        tex = wrap_displaymath(tex, None, False).strip()
+    self.body.append(self.starttag(node, "div", CLASS="equation"))
+    self.body.append(f'<div class="math notranslate">{self.encode(tex)}</div>')
+    if node["number"]:
+        number = get_node_equation_number(self, node)
+        self.body.append(f'<span class="eqno">({number})</span>')
+    self.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def let_links_reach_citations(app, env):
+    """Make `bibliography.md#key` a target that MyST links can find."""
+    for citation in env.get_domain("cite").citations:
+        page = env.metadata[citation.bibliography_key.docname]
+        slugs = page.setdefault("myst_slugs", {})
+        slugs[citation.key] = (0, citation.citation_id, citation.key)
+
+
+def first_paragraph(doctree):
+    """The page's first words, cut at 160 characters, for search engines."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        text = " ".join(paragraph.astext().split())
+        if len(text) >= 40:
+            return text if len(text) <= 160 else text[:159].rstrip() + "…"
+    return ""
+
+
+def colab_and_source_links(app, pagename):
+    """Links of a chapter, once the repository's address is known."""
+    options = app.config.html_theme_options
+    url = options.get("repository_url", PLACEHOLDER).rstrip("/")
+    source = Path(app.env.doc2path(pagename))
+    if url == PLACEHOLDER or source.suffix != ".ipynb":
+        return []
+    branch = options.get("repository_branch", "main")
+    path = f"blob/{branch}/{source.relative_to(app.srcdir).as_posix()}"
+    colab = url.replace("github.com", "colab.research.google.com/github")
+    return [
+        ("Open in Colab", f"{colab}/{path}"),
+        ("Source", f"{url}/{path}"),
+        ("Report a mistake", f"{url}/issues/new"),
+    ]
+
+
+def image_sizes(app, body):
+    """Say how large each image is, so that no text moves when it loads."""
+    sources = {name: path for path, name in app.builder.images.items()}
+
+    def with_size(match):
+        path = Path(app.srcdir, sources.get(match[1], ""))
+        width, height = imagesize.get(path) if path.is_file() else (-1, -1)
+        if width <= 0:
+            return match[0]
+        width, height = (n // PIXELS_PER_POINT for n in (width, height))
+        return f'{match[0]} width="{width}" height="{height}" loading="lazy"'
+
+    return re.sub(r'<img\b(?=[^>]*src="[^"]*/([^"/]+)")', with_size, body)
+
+
+def prepare_page(app, pagename, templatename, context, doctree):
+    """Give the templates what they show; runs once for every page."""
+    body = context.get("body", "")
+    # The label would replace the words that the summary itself shows.
+    body = body.replace(' aria-label="Toggle hidden content"', "")
+    context["body"] = image_sizes(app, body)
+    context["icon"] = icon
+    context["hero"] = hero()
+    context["has_math"] = 'class="math' in body
+    math_fonts = MATH_FONTS if context["has_math"] else []
+    context["fonts"] = TEXT_FONTS + math_fonts
+    context["description"] = first_paragraph(doctree) if doctree else ""
+    tree = context["toctree"](
+        collapse=True, maxdepth=1, includehidden=True, titles_only=True
+    )
+    context["book_toctree"] = tree.replace(' role="heading"', "")
+    toc = context.get("toc", "")
+    context["page_toc"] = toc if toc.count("<li>") > 2 else ""
+    if doctree:
+        context["page_links"] = colab_and_source_links(app, pagename)
+
+
+def setup(app):
+    """Register all of it; a changed extension makes Sphinx start afresh."""
+    code = b"".join(p.read_bytes() for p in sorted(HERE.glob("*.py")))
+    digest = hashlib.sha256(code).hexdigest()
+    app.add_config_value("book_site_digest", digest, "env")
+    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
+    app.add_html_theme("book", str(HERE / "theme"))
+    app.add_html_math_renderer(
+        "katex", (visit_inline_math, None), (visit_display_math, None)
+    )
+    app.connect("source-read", rewrite_notebook)
+    app.connect("env-updated", let_links_reach_citations)
+    app.connect("html-page-context", prepare_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,69 @@
+"""What a reader of the website sees of a notebook.
+
+The notebook file stays as it is: this works on its text just before
+MyST-NB parses it. The Colab cell and badge are left out, an answer cell
+becomes a stub and a folded solution, hidden tests disappear.
+"""
+
+import re
+
+import nbformat
+from nbformat.v4 import new_markdown_cell
+
+BADGE = re.compile(
+    r"^\[!\[[^\]]*\]\([^)]*\)\]\(https://colab\.[^)]*\)\n*", re.M
+)
+NUMBER = re.compile(r"\A# \d+[.:] ")  # the site numbers the chapters itself
+SOLUTION = re.compile(
+    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
+    re.M | re.S,
+)
+HIDDEN_TESTS = re.compile(
+    r"^[ \t]*### BEGIN HIDDEN TESTS\n.*?^[ \t]*### END HIDDEN TESTS\n?",
+    re.M | re.S,
+)
+
+
+def stub(source):
+    """The answer cell as the reader gets it: no solution."""
+    gap = r"\1raise NotImplementedError  # your code here\n"
+    return SOLUTION.sub(gap, source).rstrip()
+
+
+def solution(source):
+    """The answer cell as the author wrote it: no markers."""
+    return SOLUTION.sub(r"\2", source).rstrip()
+
+
+def page_cells(cell):
+    """The cells of the page that stand for one cell of the notebook."""
+    tags = cell.metadata.get("tags", [])
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if "colab" in tags:
+        return []
+    if cell.cell_type == "markdown":
+        cell.source = NUMBER.sub("# ", BADGE.sub("", cell.source))
+        return [cell]
+    if nbgrader.get("solution"):
+        shown = new_markdown_cell(f"```python\n{stub(cell.source)}\n```")
+        cell.source = solution(cell.source)
+        cell.metadata["tags"] = [*tags, "hide-input", "solution"]
+        cell.metadata["mystnb"] = {
+            "code_prompt_show": "Show a solution",
+            "code_prompt_hide": "Hide the solution",
+        }
+        return [shown, cell]
+    if nbgrader.get("grade"):
+        cell.source = HIDDEN_TESTS.sub("", cell.source).rstrip()
+    return [cell]
+
+
+def rewrite_notebook(app, docname, content):
+    """Replace the notebook's text by the text of its page view."""
+    if not str(app.env.doc2path(docname)).endswith(".ipynb"):
+        return
+    notebook = nbformat.reads(content[0], as_version=4)
+    notebook.cells = [
+        new for cell in notebook.cells for new in page_cells(cell)
+    ]
+    content[0] = nbformat.writes(notebook)

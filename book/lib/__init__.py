@@ -1,0 +1,7 @@
+"""The library of the book: one module a chapter, in teaching order.
+
+Nothing is re-exported here, because a function `softmax` would hide the module
+`softmax`. Import what you need from its module:
+
+    from lib.attention import attention
+"""

@@ -1,0 +1,109 @@
+"""A fault, and a copy of the book that has it."""
+
+import ast
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[2]
+LIB = ROOT / "book" / "lib"
+NOT_TAUGHT = {
+    "__init__", "runtime", "validate", "figures", "interop", "checks",
+    "explorers",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One wrong text in one module.
+
+    Args:
+        module: the module of book/lib.
+        old: the right text.
+        new: the wrong text.
+        name: what somebody who writes it believes or forgets.
+        start: where the right text begins; None if it occurs only once.
+        generated: it comes from generate.py and not from the list.
+        shown: a reader can see it; False for a missing argument check.
+    """
+
+    module: str
+    old: str
+    new: str
+    name: str
+    start: int | None = None
+    generated: bool = False
+    shown: bool = True
+
+    def apply(self, source: str) -> str:
+        """The source of the module, with the fault."""
+        start = self.start
+        if start is None:
+            if (times := source.count(self.old)) != 1:
+                raise ValueError(
+                    f"{self.module}, {self.name}: expected the text once, "
+                    f"found it {times} times: {self.old!r}"
+                )
+            start = source.index(self.old)
+        return source[:start] + self.new + source[start + len(self.old) :]
+
+
+def taught_modules() -> list[str]:
+    """The modules of book/lib that chapters teach."""
+    return sorted({path.stem for path in LIB.glob("*.py")} - NOT_TAUGHT)
+
+
+def source_of(module: str) -> str:
+    return (LIB / f"{module}.py").read_text(encoding="utf-8")
+
+
+@contextmanager
+def faulty_book(fault: Fault) -> Iterator[Path]:
+    """The folder of a book with this fault; all other files are links."""
+    with TemporaryDirectory(prefix="fault-") as folder:
+        book = Path(folder, "book")
+        book.mkdir()
+        link(ROOT, Path(folder), leave_out={"book"})
+        link(ROOT / "book", book, leave_out={"lib"})
+        shutil.copytree(
+            LIB, book / "lib", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        wrong = fault.apply(source_of(fault.module))
+        (book / "lib" / f"{fault.module}.py").write_text(wrong, "utf-8")
+        yield book
+
+
+def link(folder: Path, to: Path, leave_out: set[str]) -> None:
+    """Link what lies in a folder, hidden files left out, into another."""
+    for path in folder.glob("[!.]*"):
+        if path.name not in leave_out:
+            (to / path.name).symlink_to(path)
+
+
+Definition = ast.FunctionDef | ast.ClassDef | ast.Assign
+
+
+def definitions(source: str) -> dict[str, Definition]:
+    """The statements of a module that a chapter can show, by name."""
+    named = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            named[node.name] = node
+        elif isinstance(node, ast.Assign):
+            named[ast.unparse(node.targets[0])] = node
+    return named
+
+
+def as_shown(source: str, cell: str) -> str:
+    """A definition cell, rewritten to show this source of its module."""
+    marker = re.match(r"# lib/\w+\.py\n", cell)[0]
+    present = definitions(source)
+    texts = [
+        ast.get_source_segment(source, present[name])
+        for name in definitions(cell)
+    ]
+    return marker + "\n\n\n".join(texts)

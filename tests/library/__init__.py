@@ -1,0 +1,1 @@
+"""Unit tests of book/lib, with torch as the oracle."""

@@ -1,0 +1,32 @@
+"""Settings of the library's tests.
+
+With `BOOK_TYPECHECK=1` the shapes written in the signatures of book/lib are
+enforced by jaxtyping and beartype; test_shapes.py starts such a session. Two
+kinds of test have no place in it: those of bad input, because there the
+signature answers first, and those that compile, because beartype does not.
+"""
+
+import os
+
+import pytest
+
+if os.environ.get("BOOK_TYPECHECK") == "1":
+    from jaxtyping import install_import_hook
+
+    install_import_hook("lib", "beartype.beartype")
+
+
+def pytest_configure(config):
+    for marker in (
+        "bad_input: passes an argument that must be refused",
+        "compiled: runs torch.compile or torch.export",
+    ):
+        config.addinivalue_line("markers", marker)
+
+
+@pytest.fixture(autouse=True)
+def repeatable():
+    """Every test starts from the settings that the chapters run with."""
+    from lib.runtime import setup
+
+    setup()

@@ -1,0 +1,81 @@
+"""The built site, a server for it and one browser, for all tests here."""
+
+import fcntl
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "_build" / "html"
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+
+
+def build(folder):
+    """Build the book in `folder` as `make book` does; warnings are fatal."""
+    command = Path(sys.executable).with_name("jupyter-book")
+    done = subprocess.run(
+        [command, "build", folder, "-W", "-n", "--keep-going"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The folder of the built site; built first where it is missing."""
+    with open(Path(tempfile.gettempdir(), "book-site.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # workers of pytest-xdist take turns
+        if not (SITE / "index.html").exists():
+            build(ROOT)
+    return SITE
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        """Say nothing: pytest's own report is enough."""
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """The site's address on a free port of this machine."""
+    handler = functools.partial(QuietHandler, directory=site)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium; in CI its absence is an error, not a skip."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not program:
+        missing = "browser tests need Chromium (apt install chromium)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=CHROMIUM_FLAGS
+        )
+        yield browser
+        browser.close()

@@ -1,0 +1,60 @@
+// Runs in the page and says what a reader with sharp eyes would complain of.
+() => {
+  const canvas = document
+    .createElement("canvas")
+    .getContext("2d", { willReadFrequently: true });
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return canvas.getImageData(0, 0, 1, 1).data;
+  };
+  const luminance = (color) => {
+    const [r, g, b] = [...rgba(color)].slice(0, 3).map((value) => {
+      const s = value / 255;
+      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const background = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor;
+      if (rgba(color)[3] === 255) return color;
+    }
+    return "white";
+  };
+  const contrast = (element) => {
+    const pair = [getComputedStyle(element).color, background(element)];
+    const [low, high] = pair.map(luminance).sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const shown = (element) =>
+    element.checkVisibility({ opacityProperty: true }) &&
+    !element.closest(".katex-mathml");
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const elements = new Set();
+  let words = "";
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    const text = texts.currentNode.data;
+    if (!text.trim() || element.closest("script, style")) continue;
+    if (shown(element)) elements.add(element);
+    if (!element.closest("pre, code, .katex")) words += text;
+  }
+  const tooFaint = new Map();
+  for (const element of elements) {
+    const ratio = contrast(element);
+    const name = `${element.tagName}.${element.className} in ${element.parentElement.className}`;
+    if (ratio < 4.5) tooFaint.set(name, ratio.toFixed(2));
+  }
+  const count = (selector) => document.querySelectorAll(selector).length;
+  return {
+    width: document.scrollingElement.scrollWidth,
+    formulas: count(".math"),
+    typeset: count(".math > .katex, .math > .katex-display"),
+    mistakes: count(".katex-error"),
+    rawTex: words.match(/\$\$|\\\(|\\\[|\\[a-z]{3,}/gi) || [],
+    tooFaint: [...tooFaint].map((entry) => entry.join(" ")),
+    shift: window.layoutShift,
+  };
+};

@@ -1,0 +1,149 @@
+"""The built files: links, pictures, headings, and nothing left out."""
+
+import re
+from functools import cache
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from PIL import Image
+
+from tests.site.conftest import ROOT
+from tests.site.pages import NOTEBOOKS, PAGES
+
+ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
+
+
+@cache
+def soup_of(path):
+    return BeautifulSoup(path.read_text(), "html.parser")
+
+
+@pytest.fixture(params=PAGES)
+def page(request, site):
+    return site / request.param
+
+
+@pytest.fixture
+def soup(page):
+    return soup_of(page)
+
+
+def targets(soup):
+    """Everything the page points at or loads."""
+    for name in ("href", "src", "action"):
+        for tag in soup.find_all(attrs={name: True}):
+            yield tag[name]
+
+
+def broken(page, target):
+    """Is this link of this page an internal one that leads nowhere?"""
+    if urlsplit(target).scheme in ("http", "https", "mailto"):
+        return False
+    address, anchor = urldefrag(target)
+    path = (page.parent / unquote(address)).resolve() if address else page
+    if not path.is_file():
+        return True
+    return bool(anchor) and not soup_of(path).find(id=unquote(anchor))
+
+
+def test_links_lead_somewhere(page, soup):
+    assert [t for t in targets(soup) if broken(page, t)] == []
+
+
+def test_front_door_leads_to_the_book(site):
+    refresh = soup_of(site / "index.html").find("meta", content=True)
+    target = refresh["content"].split("url=")[1]
+    assert (site / target).is_file()
+
+
+def test_every_bibliography_entry_has_its_anchor(site):
+    keys = ENTRY.findall((ROOT / "book" / "references.bib").read_text())
+    anchors = soup_of(site / "book" / "bibliography.html")
+    assert keys
+    assert [key for key in keys if not anchors.find(id=key)] == []
+
+
+def test_pictures_are_described_and_numbered(soup):
+    for image in soup.main.find_all("img"):
+        assert len(image["alt"]) >= 20 and " " in image["alt"].strip()
+        assert not re.search(r"\.(png|svg|jpe?g)$", image["alt"])
+        assert image["width"] and image["height"]
+        caption = image.find_parent("figure").figcaption
+        number = caption.find(class_="caption-number").get_text()
+        assert re.fullmatch(r"Fig\. \d+\.\d+ ", number)
+        assert len(caption.get_text()) >= 20 + len(number)
+
+
+def test_headings_and_names(soup):
+    assert soup.html["lang"] == "en"
+    assert soup.title.get_text().strip()
+    levels = [
+        int(tag.name[1]) for tag in soup.find_all(re.compile("^h[1-6]$"))
+    ]
+    assert levels.count(1) == 1 and levels[0] == 1
+    steps = zip(levels, levels[1:], strict=False)
+    assert all(deeper - level <= 1 for level, deeper in steps)
+    for tag in soup.find_all(["button", "a", "summary"]):
+        assert tag.get_text().strip(), tag
+    for tag in soup.find_all("input"):
+        assert tag["aria-label"]
+    ids = [tag["id"] for tag in soup.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+
+
+def test_description_for_search_engines(page, soup):
+    if page.name != "search.html":
+        description = soup.find("meta", attrs={"name": "description"})
+        assert 40 <= len(description["content"]) <= 160
+
+
+def test_no_button_of_a_service_before_the_address_is_known(soup):
+    assert "OWNER/REPO" not in str(soup)
+    assert "colab.research" not in str(soup)
+
+
+@pytest.mark.parametrize("icon", ["favicon.ico", "_static/favicon.svg"])
+def test_favicon(site, icon):
+    path = site / icon
+    if path.suffix == ".ico":
+        with Image.open(path) as image:
+            assert image.size == (48, 48)
+    else:
+        assert BeautifulSoup(path.read_text(), "html.parser").svg
+
+
+def text_outputs(cell):
+    for output in cell.outputs:
+        text = output.get("text") or output.get("data", {}).get("text/plain")
+        if text and "image/png" not in output.get("data", {}):
+            yield text.strip()
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_code_and_outputs_are_shown_in_full(site, name):
+    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+    page = soup_of(site / f"{name}.html")
+    shown = "\n".join(box.get_text() for box in page.find_all("pre"))
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type != "code" or "colab" in tags:
+            continue
+        for text in text_outputs(cell):
+            assert text in shown
+        if "nbgrader" not in cell.metadata:
+            assert cell.source.strip() in shown
+    assert "### BEGIN" not in shown and "### END" not in shown
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_solutions_are_folded(site, name):
+    page = soup_of(site / f"{name}.html")
+    solutions = page.select(".cell.tag_solution")
+    assert solutions
+    for cell in solutions:
+        assert not cell.details.has_attr("open")
+        assert "Show a solution" in cell.summary.get_text()
+        stub = cell.find_previous("pre").get_text()
+        assert "raise NotImplementedError  # your code here" in stub

@@ -1,0 +1,90 @@
+"""The page view of a notebook, and a book whose address is known."""
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from book._ext.page_view import page_cells
+from tests.site.conftest import ROOT, build
+
+ANSWER = '''\
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+'''
+CHECK = """\
+assert double(2) == 4
+### BEGIN HIDDEN TESTS
+assert double(3) == 6
+### END HIDDEN TESTS
+"""
+BADGE = (
+    "[![Open in Colab](https://colab.research.google.com/assets/badge.svg)]"
+    "(https://colab.research.google.com/github/someone/book/blob/main/x.ipynb)"
+)
+
+
+def test_colab_cell_is_left_out():
+    cell = new_code_cell("import os", metadata={"tags": ["colab"]})
+    assert page_cells(cell) == []
+
+
+def test_title_loses_number_and_badge():
+    cell = new_markdown_cell(f"# 7. A title\n\n{BADGE}\n\n1. A list")
+    assert page_cells(cell)[0].source == "# A title\n\n1. A list"
+
+
+def test_answer_becomes_stub_and_folded_solution():
+    cell = new_code_cell(ANSWER, metadata={"nbgrader": {"solution": True}})
+    stub, solution = page_cells(cell)
+    assert "return 2 * x" not in stub.source
+    assert "    raise NotImplementedError  # your code here" in stub.source
+    assert solution.source == (
+        'def double(x):\n    """Twice x."""\n    return 2 * x'
+    )
+    assert {"hide-input", "solution"} <= set(solution.metadata["tags"])
+
+
+def test_hidden_tests_stay_hidden():
+    cell = new_code_cell(CHECK, metadata={"nbgrader": {"grade": True}})
+    assert page_cells(cell)[0].source == "assert double(2) == 4"
+
+
+def test_other_cells_stay_as_they_are():
+    cell = new_code_cell("1 + 1")
+    assert page_cells(cell) == [new_code_cell("1 + 1", id=cell.id)]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A book of one page whose repository has an address."""
+    folder = tmp_path_factory.mktemp("published")
+    config = (ROOT / "_config.yml").read_text()
+    config = config.replace("OWNER/REPO", "someone/book")
+    config = config.replace("branch: main", "branch: v1.0")
+    (folder / "_config.yml").write_text(config)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: book/one\n")
+    (folder / "book").mkdir()
+    for name in ("_ext", "_static", "references.bib"):
+        (folder / "book" / name).symlink_to(ROOT / "book" / name)
+    title = new_markdown_cell(f"# One\n\n{BADGE}\n\nText.")
+    nbformat.write(new_notebook(cells=[title]), folder / "book" / "one.ipynb")
+    build(folder)
+    page = folder / "_build" / "html" / "book" / "one.html"
+    return BeautifulSoup(page.read_text(), "html.parser")
+
+
+def test_links_appear_with_the_address(published):
+    links = {
+        a.get_text(): a["href"] for a in published.select(".page-links a")
+    }
+    assert links == {
+        "Open in Colab": "https://colab.research.google.com/github/someone/"
+        "book/blob/v1.0/book/one.ipynb",
+        "Source": "https://github.com/someone/book/blob/v1.0/book/one.ipynb",
+        "Report a mistake": "https://github.com/someone/book/issues/new",
+    }
+    assert not published.main.find("img")
