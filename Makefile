@@ -2,9 +2,11 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PAGES := $(wildcard book/*.ipynb book/*.md book/*.bib book/_ext/* \
-           book/_static/* book/lib/*) _config.yml _toc.yml
+PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
+  book/_ext/* book/_ext/theme/* book/_static/* book/_static/*/*)
 CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
+NBVAL := $(BIN)/python -m pytest -p tests.notebooks.plugin --nbval -q -n 2 \
+  --dist loadscope
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve test test-gpu sync faults bench lint clean
@@ -22,7 +24,10 @@ serve: book ## show the website at http://localhost:8000
 
 test: _build/.book .venv/.tests lint ## check everything that needs no GPU (and the rest where there is one)
 	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope
-	$(BIN)/python -m tests.notebooks.run
+	$(NBVAL) --nbval-kernel-name book-cpu $(CHAPTERS)
+	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
+	then $(NBVAL) --nbval-kernel-name book-gpu $(CHAPTERS); \
+	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
 test-gpu: ## run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
 	$(PYTHON) -m tests.notebooks.gpu_report
@@ -31,7 +36,7 @@ sync: .venv/.tests ## refresh, execute and normalise the chapters
 	$(BIN)/python -m tests.notebooks.sync
 
 faults: .venv/.tests ## break the library in every way we know and see who notices
-	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.faults $(if $(LISTED),--listed)
 
 bench: .venv/.book ## measure what the pages draw from benchmarks/results
 	$(BIN)/python -m benchmarks.matrix_product

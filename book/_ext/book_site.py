@@ -1,7 +1,7 @@
 """The book's Sphinx extension: theme, mathematics, citations, page view.
 
 Its own small theme replaces the stock one, which loads 1.5 MB of icon
-script; KaTeX, kept in `_static`, sets the mathematics without a third party.
+script. KaTeX 0.19.1, kept in `_static`, sets the mathematics offline.
 """
 
 import hashlib
@@ -19,6 +19,12 @@ HERE = Path(__file__).parent
 PLACEHOLDER = "https://github.com/OWNER/REPO"
 PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
 
+ARIA_REPAIRS = {
+    # The label would replace the words that the summary itself shows.
+    ' aria-label="Toggle hidden content"': "",
+    # A deprecated role, and no item for the list around it.
+    'role="doc-biblioentry"': 'role="listitem"',
+}
 TEXT_FONTS = [
     "fonts/source-serif-4-400-normal.woff2",
     "fonts/source-serif-4-600-normal.woff2",
@@ -139,8 +145,8 @@ def image_sizes(app, body):
 def prepare_page(app, pagename, templatename, context, doctree):
     """Give the templates what they show; runs once for every page."""
     body = context.get("body", "")
-    # The label would replace the words that the summary itself shows.
-    body = body.replace(' aria-label="Toggle hidden content"', "")
+    for unfit, better in ARIA_REPAIRS.items():
+        body = body.replace(unfit, better)
     context["body"] = image_sizes(app, body)
     context["icon"] = icon
     context["hero"] = hero()

@@ -60,7 +60,12 @@ function addCopyButtons() {
 // A box that scrolls must be reachable with the keyboard.
 function letKeyboardScroll() {
   for (const box of document.querySelectorAll("pre, .katex-display, table")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    if (box.scrollWidth <= box.clientWidth) continue;
+    box.tabIndex = 0;
+    if (box.matches(".katex-display")) {
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", "Formula");
+    }
   }
 }
 

@@ -42,7 +42,9 @@ def setup(seed: int = 0) -> torch.device:
     torch.manual_seed(seed)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    torch.use_deterministic_algorithms(True)
+    # The same as use_deterministic_algorithms(True), which would spend a
+    # second on importing torch's compiler.
+    torch.set_deterministic_debug_mode("error")
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=79)
     _show_tensors_without_device()
     return device()

@@ -1,7 +1,5 @@
 """A fault, and a copy of the book that has it."""
 
-import ast
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,12 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).resolve().parents[2]
-LIB = ROOT / "book" / "lib"
-NOT_TAUGHT = {
-    "__init__", "runtime", "validate", "figures", "interop", "checks",
-    "explorers",
-}  # fmt: skip
+from tests.notebooks.rules import MODULES, NOT_TAUGHT
+from tests.notebooks.taught import ROOT, library
 
 
 @dataclass(frozen=True)
@@ -39,6 +33,15 @@ class Fault:
     generated: bool = False
     shown: bool = True
 
+    @property
+    def brief(self) -> str:
+        """The fault in one line of a table."""
+        if not self.generated:
+            return f"{self.module}: {self.name}"
+        place = self.name.partition(": ")[0]
+        change = " ".join(f"{self.old} -> {self.new}".split())
+        return f"{self.module}: {place}: {change}"
+
     def apply(self, source: str) -> str:
         """The source of the module, with the fault."""
         start = self.start
@@ -53,12 +56,12 @@ class Fault:
 
 
 def taught_modules() -> list[str]:
-    """The modules of book/lib that chapters teach."""
-    return sorted({path.stem for path in LIB.glob("*.py")} - NOT_TAUGHT)
+    """The modules of book/lib that chapters teach, in their order."""
+    return [m for m in MODULES if m in library() and m not in NOT_TAUGHT]
 
 
 def source_of(module: str) -> str:
-    return (LIB / f"{module}.py").read_text(encoding="utf-8")
+    return library()[module]
 
 
 @contextmanager
@@ -70,7 +73,9 @@ def faulty_book(fault: Fault) -> Iterator[Path]:
         link(ROOT, Path(folder), leave_out={"book"})
         link(ROOT / "book", book, leave_out={"lib"})
         shutil.copytree(
-            LIB, book / "lib", ignore=shutil.ignore_patterns("__pycache__")
+            ROOT / "book" / "lib",
+            book / "lib",
+            ignore=shutil.ignore_patterns("__pycache__"),
         )
         wrong = fault.apply(source_of(fault.module))
         (book / "lib" / f"{fault.module}.py").write_text(wrong, "utf-8")
@@ -82,28 +87,3 @@ def link(folder: Path, to: Path, leave_out: set[str]) -> None:
     for path in folder.glob("[!.]*"):
         if path.name not in leave_out:
             (to / path.name).symlink_to(path)
-
-
-Definition = ast.FunctionDef | ast.ClassDef | ast.Assign
-
-
-def definitions(source: str) -> dict[str, Definition]:
-    """The statements of a module that a chapter can show, by name."""
-    named = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            named[node.name] = node
-        elif isinstance(node, ast.Assign):
-            named[ast.unparse(node.targets[0])] = node
-    return named
-
-
-def as_shown(source: str, cell: str) -> str:
-    """A definition cell, rewritten to show this source of its module."""
-    marker = re.match(r"# lib/\w+\.py\n", cell)[0]
-    present = definitions(source)
-    texts = [
-        ast.get_source_segment(source, present[name])
-        for name in definitions(cell)
-    ]
-    return marker + "\n\n\n".join(texts)

@@ -9,10 +9,10 @@ and chapter would cost four seconds more.
 import io
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import nbformat
-import yaml
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -20,18 +20,16 @@ from matplotlib.figure import Figure
 from nbval.plugin import coalesce_streams
 from traitlets.config import Config
 
-from tests.faults.fault import ROOT, Fault, as_shown
+from tests.faults.fault import Fault
 from tests.notebooks.compare import outputs_difference
+from tests.notebooks.plugin import MAY_RAISE
+from tests.notebooks.taught import as_taught, chapters
 
-MAY_RAISE = {"raises-exception", "nbval-raises-exception"}
 
-
-def chapters() -> list[Path]:
-    """The notebooks, in the order of the table of contents."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [c["file"] for part in toc["parts"] for c in part["chapters"]]
-    notebooks = [ROOT / f"{file}.ipynb" for file in files]
-    return [path for path in notebooks if path.exists()]
+@cache
+def stored() -> dict:
+    """The chapters by name. Read once: all faults meet the same book."""
+    return {p.stem: nbformat.read(p, as_version=4) for p in chapters()}
 
 
 def caught_by_notebooks(fault: Fault, book: Path) -> str:
@@ -40,16 +38,15 @@ def caught_by_notebooks(fault: Fault, book: Path) -> str:
     Chapters that show the module come first: they will notice soonest.
     """
     marker = f"# lib/{fault.module}.py\n"
-    read = [(p.stem, nbformat.read(p, as_version=4)) for p in chapters()]
 
     def is_elsewhere(chapter) -> bool:
         return not any(c.source.startswith(marker) for c in chapter[1].cells)
 
-    for name, notebook in sorted(read, key=is_elsewhere):
-        shown = (book / "lib" / f"{fault.module}.py").read_text("utf-8")
+    for name, notebook in sorted(stored().items(), key=is_elsewhere):
+        wrong = (book / "lib" / f"{fault.module}.py").read_text("utf-8")
         for cell in notebook.cells:
             if cell.source.startswith(marker):
-                cell.source = as_shown(shown, cell.source)
+                cell.source = as_taught(wrong, cell.source)
         if where := first_difference(notebook, book):
             return f"{name}, {where}"
     return ""
@@ -73,8 +70,8 @@ def first_difference(notebook, book: Path) -> str:
         elif "nbval-ignore-output" in tags:
             continue
         else:
-            stored = coalesce_streams(cell.outputs)
-            why = outputs_difference(stored, outputs, figures=False)
+            expected = coalesce_streams(cell.outputs)
+            why = outputs_difference(expected, outputs, figures=False)
         if why:
             return f"In [{number}]: {' '.join(why.split())}"
     return ""

@@ -150,6 +150,14 @@ def test_refuses_a_text_that_is_no_string(vocabulary, text, got):
 
 
 @pytest.mark.bad_input
+def test_refuses_a_list_of_characters():
+    """Splitting by `list` would not mind it."""
+    vocabulary = Vocabulary(["a"], split=list, join="".join)
+    with refused(TypeError, "text", "a string", "list"):
+        vocabulary.encode(["a"])
+
+
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("build", "name"),
     [

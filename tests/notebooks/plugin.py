@@ -283,8 +283,7 @@ def pytest_configure(config):
             "with -n, notebooks need --dist loadscope: one kernel runs all "
             "cells of a notebook"
         )
-    if not hasattr(config, "workerinput"):  # xdist's workers send reports
-        config.pluginmanager.register(Summary())
+    config.pluginmanager.register(Summary())
 
 
 def kernel_problem(name: str | None) -> str:

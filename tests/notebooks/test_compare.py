@@ -5,7 +5,7 @@ import io
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -85,6 +85,7 @@ def test_different(stored, new):
     assert text_difference(new, stored)
 
 
+unhurried = settings(deadline=None)  # a busy machine is no failure
 digits = st.integers(min_value=-(10**40), max_value=10**40)
 
 
@@ -94,6 +95,7 @@ def printed(count: int, decimals: int) -> str:
     return f"{'-' * (count < 0)}{whole}.{rest:0{decimals}d}"
 
 
+@unhurried
 @given(digits, st.integers(min_value=-5, max_value=5), st.integers(2, 30))
 def test_distance_is_exact(count, step, decimals):
     stored, new = printed(count, decimals), printed(count + step, decimals)
@@ -102,17 +104,20 @@ def test_distance_is_exact(count, step, decimals):
     assert (difference is None) == (abs(step) <= 1)
 
 
+@unhurried
 @given(digits, st.integers(min_value=1), st.integers(0, 1))
 def test_fewer_than_two_decimals_are_exact(count, step, decimals):
     stored, new = printed(count, decimals), printed(count + step, decimals)
     assert text_difference(stored, new)
 
 
+@unhurried
 @given(st.text())
 def test_a_text_is_equal_to_itself(text):
     assert text_difference(text, text) is None
 
 
+@unhurried
 @given(st.text(), st.text())
 def test_texts_without_decimals_must_be_equal(stored, new):
     stored, new = stored.replace(".", ""), new.replace(".", "")

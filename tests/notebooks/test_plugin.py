@@ -95,7 +95,7 @@ def passing(same_figure: bytes) -> dict[str, tuple]:
         "figure": (SHOW.format("same"), [figure(same_figure)], {}),
         "error": ("1 / 0", [error("ZeroDivisionError", "division by zero")],
                   RAISES),
-        "exempt": ("print(2)", [stdout("1\n")], IGNORED | REASON),
+        "exempt": ("print(2)", [figure(b"old")], IGNORED | REASON),
     }  # fmt: skip
 
 
@@ -265,6 +265,24 @@ def test_how_many_cells_may_be_exempt(cells, exempt, passes):
     summary.pytest_sessionfinish(session)
     assert (session.exitstatus == pytest.ExitCode.OK) == passes
     assert ("TOO MANY" not in summary.line()) == passes
+
+
+def configured(timeout: float) -> float:
+    """The cell timeout after the plugin saw the command line's."""
+    option = SimpleNamespace(
+        nbval=True, nbval_kernel_name=None, nbval_cell_timeout=timeout
+    )
+    plugins = SimpleNamespace(register=lambda summary: None)
+    plugin.pytest_configure(
+        SimpleNamespace(option=option, pluginmanager=plugins)
+    )
+    return option.nbval_cell_timeout
+
+
+def test_a_cell_has_two_minutes_unless_told_otherwise(pytestconfig):
+    nbval_default = pytestconfig.getoption("nbval_cell_timeout")
+    assert configured(timeout=nbval_default) == 120
+    assert configured(timeout=300) == 300
 
 
 def test_another_matplotlib_is_reported(monkeypatch):

@@ -3,7 +3,12 @@
   const canvas = document
     .createElement("canvas")
     .getContext("2d", { willReadFrequently: true });
+  const known = new Map();
   const rgba = (color) => {
+    if (!known.has(color)) known.set(color, paint(color));
+    return known.get(color);
+  };
+  const paint = (color) => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = color;
     canvas.fillRect(0, 0, 1, 1);
@@ -16,12 +21,15 @@
     });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
+  const behind = new Map();
   const background = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const color = getComputedStyle(at).backgroundColor;
-      if (rgba(color)[3] === 255) return color;
+    if (!element) return "white";
+    if (!behind.has(element)) {
+      const own = getComputedStyle(element).backgroundColor;
+      const opaque = rgba(own)[3] === 255;
+      behind.set(element, opaque ? own : background(element.parentElement));
     }
-    return "white";
+    return behind.get(element);
   };
   const contrast = (element) => {
     const pair = [getComputedStyle(element).color, background(element)];

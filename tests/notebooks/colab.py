@@ -1,0 +1,132 @@
+"""What lets a chapter run alone, as in Colab: its first cell and its badge.
+
+Both are made from the repository's address in `_config.yml`. As long as that
+is the placeholder there is no badge, and the first cell can only explain.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from nbformat.v4 import new_code_cell
+
+PLACEHOLDER = "https://github.com/OWNER/REPO"
+# What Colab may lack. Everything else, torch above all, is left as it is.
+INSTALLED_IF_MISSING = ("jaxtyping", "einops")
+
+FIRST_LINE = "# Opened alone, as in Colab: fetch the rest of the book"
+# The file .git/index is the last one that `git clone` writes.
+FETCH = """\
+{first_line}
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+
+if not os.path.exists("lib/runtime.py"):
+    files = ["book-files/.git/index", "book-files/book/lib/runtime.py"]
+    if not all(os.path.exists(file) for file in files):
+        shutil.rmtree("book-files", ignore_errors=True)
+        address = "{url}"
+        clone = "git -c advice.detachedHead=false clone -q --depth 1"
+        command = [*clone.split(), "--branch={branch}", address, "book-files"]
+        git = subprocess.run(command, capture_output=True, text=True)
+        if git.returncode:
+            raise RuntimeError(f"cannot fetch {{address}}: {{git.stderr}}")
+    os.chdir("book-files/book")
+needed = {needed}
+missing = [f"{{n}}=={{needed[n]}}" for n in needed if not find_spec(n)]
+if missing:
+    pip = [sys.executable, "-m", "pip", "install", "-q", *missing]
+    subprocess.run(pip, check=True, capture_output=True)"""
+EXPLAIN = """\
+{first_line}
+import os
+
+if not os.path.exists("lib/runtime.py"):
+    raise FileNotFoundError(
+        "lib/runtime.py: the book has no public address yet, so its "
+        "notebooks run only in the folder book/ of the repository"
+    )"""
+
+BADGE = "[Open this chapter in Colab]"
+BADGE_LINE = re.compile(
+    r"\n+\[Open this chapter in Colab\]\([^)\n]*\)(?=\n|$)"
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the public repository is, and the edition's branch or tag."""
+
+    url: str
+    branch: str
+
+    @property
+    def is_known(self) -> bool:
+        return self.url != PLACEHOLDER
+
+
+def read_address(root: Path) -> Address:
+    """The address in `_config.yml`, the only place where it stands."""
+    text = (root / "_config.yml").read_text(encoding="utf-8")
+    repository = yaml.safe_load(text)["repository"]
+    url = repository["url"].rstrip("/").removesuffix(".git")
+    return Address(url, str(repository["branch"]))
+
+
+def pins(root: Path) -> dict[str, str]:
+    """The pinned versions of what Colab may lack."""
+    text = (root / "requirements.txt").read_text(encoding="utf-8")
+    pinned = dict(re.findall(r"^(\S+)==(\S+)", text, re.MULTILINE))
+    return {name: pinned[name] for name in INSTALLED_IF_MISSING}
+
+
+def first_cell(address: Address, needed: dict[str, str]) -> str:
+    """The source of the first code cell, the same in every chapter."""
+    if not address.is_known:
+        return EXPLAIN.format(first_line=FIRST_LINE)
+    entries = ", ".join(f'"{name}": "{v}"' for name, v in needed.items())
+    return FETCH.format(
+        first_line=FIRST_LINE,
+        url=address.url,
+        branch=address.branch,
+        needed=f"{{{entries}}}",
+    )
+
+
+def put_first_cell(notebook, source: str) -> None:
+    """Make this the notebook's first code cell, in place of an older one."""
+    cells = [c for c in notebook.cells if not c.source.startswith(FIRST_LINE)]
+    place = next(i for i, c in enumerate(cells) if c.cell_type == "code")
+    tags = {"tags": ["hide-cell", "colab"]}
+    cell = new_code_cell(source, id="colab", metadata=tags)
+    notebook.cells = [*cells[:place], cell, *cells[place:]]
+
+
+def badge(address: Address, name: str) -> str:
+    """The link that opens a chapter in Colab; empty if Colab cannot."""
+    if not address.is_known or not address.url.startswith(
+        "https://github.com/"
+    ):
+        return ""
+    repository = address.url.removeprefix("https://github.com/")
+    return (
+        f"{BADGE}(https://colab.research.google.com/github/{repository}"
+        f"/blob/{address.branch}/book/{name})"
+    )
+
+
+def put_badge(notebook, line: str) -> None:
+    """Make this the line below the title; an empty one removes the badge.
+
+    Raises:
+        ValueError: the notebook does not begin with a title.
+    """
+    cell = notebook.cells[0]
+    title, _, rest = BADGE_LINE.sub("", cell.source).partition("\n")
+    if cell.cell_type != "markdown" or not title.startswith("# "):
+        raise ValueError("the first cell must begin with the title, `# ...`")
+    cell.source = "\n\n".join(filter(None, [title, line, rest.strip("\n")]))

@@ -1,0 +1,113 @@
+"""The chapters, the library, and the text of a cell that teaches both.
+
+A cell that begins `# lib/<module>.py` shows definitions of that module, each
+docstring cut to its first line.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKER = re.compile(r"# lib/(\w+)\.py\n")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+GAP = "\n\n\n"  # between definitions, as ruff leaves it
+Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+def toc_files(toc: dict) -> Iterator[str]:
+    """The pages of a table of contents, in order, without their endings."""
+    if "file" in toc:
+        yield toc["file"]
+    for part in ("parts", "chapters", "sections"):
+        for entry in toc.get(part, []):
+            yield from toc_files(entry)
+
+
+def chapters(root: Path = ROOT) -> list[Path]:
+    """The notebooks, in the order of the table of contents."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    paths = [root / f"{file}.ipynb" for file in toc_files(toc)]
+    return [path for path in paths if path.exists()]
+
+
+def library(root: Path = ROOT) -> dict[str, str]:
+    """The text of every module of book/lib."""
+    return {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in sorted((root / "book" / "lib").glob("*.py"))
+        if path.stem != "__init__"
+    }
+
+
+def definitions(source: str) -> dict[str, Definition]:
+    """The definitions of a module or cell, constants included, by name."""
+    named = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, Function | ast.ClassDef):
+            named[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = getattr(node, "targets", None) or [node.target]
+            for part in (p for target in targets for p in ast.walk(target)):
+                if isinstance(part, ast.Name) and isinstance(
+                    part.ctx, ast.Store
+                ):
+                    named[part.id] = node
+    return named
+
+
+def cut_docstring(literal: str) -> str:
+    """The source text of a docstring, cut to its first line."""
+    summary, *rest = literal.split("\n")
+    if not rest:
+        return literal
+    quotes = literal[-3:]
+    gap = " " if summary.endswith(quotes[0]) else ""
+    return f"{summary.rstrip()}{gap}{quotes}"
+
+
+def definition_text(source: str, node: Definition) -> str:
+    """A definition as a chapter shows it, with the comment above it."""
+    lines = source.split("\n")
+    decorators = getattr(node, "decorator_list", [])
+    first = min(part.lineno for part in [node, *decorators]) - 1
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    end = node.end_lineno
+    inside = [
+        n for n in ast.walk(node) if isinstance(n, Function | ast.ClassDef)
+    ]
+    for part in sorted(inside, key=lambda n: n.lineno, reverse=True):
+        if ast.get_docstring(part) is not None:
+            doc = part.body[0]
+            literal = ast.get_source_segment(source, doc)
+            short = " " * doc.col_offset + cut_docstring(literal)
+            lines[doc.lineno - 1 : doc.end_lineno] = [short]
+            end -= doc.end_lineno - doc.lineno
+    return "\n".join(lines[first:end])
+
+
+def as_taught(source: str, cell: str) -> str:
+    """What a definition cell must say if its module reads `source`.
+
+    The cell decides which definitions it shows and in which order.
+
+    Raises:
+        LookupError: the cell names something that the module lacks.
+    """
+    has, shown = definitions(source), definitions(cell)
+    if unknown := [name for name in shown if name not in has]:
+        raise LookupError(", ".join(unknown))
+    text, before = MARKER.match(cell)[0], None
+    for node in dict.fromkeys(has[name] for name in shown):
+        if before:
+            text += "\n" if is_constant(before) and is_constant(node) else GAP
+        text, before = text + definition_text(source, node), node
+    return text
+
+
+def is_constant(node: Definition) -> bool:
+    return isinstance(node, ast.Assign | ast.AnnAssign)

@@ -1,0 +1,279 @@
+"""Chapters opened alone: the first cell, the badge, and whole notebooks.
+
+The repository they fetch is a bare one, made here from the files of the
+working tree, committed or not.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+from _ext.page_view import page_cells
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tests.notebooks import colab, sync
+from tests.notebooks.colab import Address
+from tests.notebooks.kernels import write_kernels
+from tests.notebooks.taught import ROOT, chapters
+
+TAG = "v1.0"
+PUBLIC = Address("https://github.com/some-owner/executable-transformer", TAG)
+PLACEHOLDER = Address(colab.PLACEHOLDER, "main")
+WHERE = "import lib, os\nprint(os.getcwd())\nprint(lib.__file__)"
+
+
+def git(*arguments) -> None:
+    name = ["-c", "user.name=Test", "-c", "user.email=test@localhost"]
+    subprocess.run(["git", *name, *map(str, arguments)], check=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clean_environment(tmp_path_factory):
+    """No settings of whoever runs the tests; a kernel book-cpu."""
+    jupyter = tmp_path_factory.mktemp("jupyter")
+    write_kernels(jupyter / "kernels")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("GIT_") or name == "PYTHONPATH":
+                patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv("JUPYTER_PATH", str(jupyter))
+        yield
+
+
+@pytest.fixture(scope="module")
+def published(clean_environment, tmp_path_factory) -> Address:
+    """The working tree as a bare repository with a tag."""
+    bare = tmp_path_factory.mktemp("public") / "book.git"
+    tree = [f"--git-dir={bare}", f"--work-tree={ROOT}"]
+    git("init", "-q", "--bare", bare)
+    git(*tree, "-C", ROOT, "add", "--all")
+    git(*tree, "commit", "-q", "-m", "The working tree")
+    git(*tree, "tag", TAG)
+    return Address(bare.as_uri(), TAG)
+
+
+def fetch(address: Address) -> str:
+    return colab.first_cell(address, colab.pins(ROOT))
+
+
+def run(source: str, folder) -> subprocess.CompletedProcess:
+    """Run cells in a folder; as in a kernel, imports look there first."""
+    return subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def assert_fetched(address: Address, folder) -> None:
+    """The first cell runs, says nothing and leads into the clone."""
+    done = run(f"{fetch(address)}\n{WHERE}", folder)
+    book = folder / "book-files" / "book"
+    assert done.stderr == ""
+    assert done.stdout == f"{book}\n{book / 'lib' / '__init__.py'}\n"
+
+
+# whole notebooks
+
+
+@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
+def test_a_chapter_runs_alone(path, published, tmp_path):
+    notebook = sync.read(path)
+    colab.put_first_cell(notebook, fetch(published))
+    notebook.cells.append(new_code_cell("import lib\nlib.__file__"))
+    sync.execute(notebook, tmp_path, path.name)
+    first, *_, last = sync.code_cells(notebook)
+    assert first.outputs == []
+    clone = str(tmp_path / "book-files" / "book" / "lib")
+    assert clone in last.outputs[0].data["text/plain"]
+
+
+# the first cell
+
+
+def test_it_fetches_the_book_into_an_empty_folder(published, tmp_path):
+    assert_fetched(published, tmp_path)
+
+
+def test_after_a_restart_it_uses_what_it_fetched(published, tmp_path):
+    assert_fetched(published, tmp_path)
+    note = tmp_path / "book-files" / "note"
+    note.write_text("mine")
+    assert_fetched(Address("file:///nowhere", TAG), tmp_path)
+    assert note.exists()
+
+
+def test_a_stray_folder_lib_does_not_matter(published, tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").write_text("raise ImportError")
+    assert_fetched(published, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "lost", [".git/index", "book/lib/runtime.py", "book", ".git"]
+)
+def test_an_incomplete_clone_is_replaced(published, tmp_path, lost):
+    assert_fetched(published, tmp_path)
+    (tmp_path / "book-files" / lost).rename(tmp_path / "lost")
+    assert_fetched(published, tmp_path)
+    assert (tmp_path / "book-files" / lost).exists()
+
+
+def test_an_empty_folder_book_files_is_replaced(published, tmp_path):
+    (tmp_path / "book-files").mkdir()
+    assert_fetched(published, tmp_path)
+
+
+@pytest.mark.parametrize("part", ["url", "branch"])
+def test_a_wrong_address_is_named(published, tmp_path, part):
+    wrong = vars(published) | {part: f"{getattr(published, part)}-wrong"}
+    done = run(fetch(Address(**wrong)), tmp_path)
+    error = done.stderr.strip().splitlines()
+    assert done.returncode == 1
+    assert any(
+        line.startswith(f"RuntimeError: cannot fetch {wrong['url']}: ")
+        for line in error
+    )
+    assert wrong[part] in done.stderr and "fatal:" in done.stderr
+    assert_fetched(published, tmp_path)
+
+
+@pytest.fixture
+def in_the_book(tmp_path, monkeypatch):
+    """The current folder has the file that the first cell looks for."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "runtime.py").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
+def test_beside_the_library_it_does_nothing(
+    in_the_book, monkeypatch, capfd, address
+):
+    monkeypatch.setattr(subprocess, "run", None)
+    exec(fetch(address), {})
+    assert capfd.readouterr() == ("", "")
+    assert os.getcwd() == str(in_the_book)
+    assert os.listdir() == ["lib"]
+
+
+def test_it_installs_the_pinned_version_of_what_is_missing(
+    in_the_book, monkeypatch
+):
+    commands = []
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: name != "jaxtyping"
+    )
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, **_: commands.append(command)
+    )
+    exec(fetch(PUBLIC), {})
+    version = colab.pins(ROOT)["jaxtyping"]
+    pip = [sys.executable, "-m", "pip", "install", "-q"]
+    assert commands == [[*pip, f"jaxtyping=={version}"]]
+
+
+def test_it_leaves_torch_and_numpy_alone():
+    assert set(colab.pins(ROOT)) == {"jaxtyping", "einops"}
+
+
+def test_without_an_address_it_explains(tmp_path):
+    done = run(fetch(PLACEHOLDER), tmp_path)
+    assert done.stderr.strip().splitlines()[-1] == (
+        "FileNotFoundError: lib/runtime.py: the book has no public address "
+        "yet, so its notebooks run only in the folder book/ of the repository"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
+def test_it_is_short_and_in_the_style_of_the_book(address):
+    source = fetch(address)
+    assert source.startswith(colab.FIRST_LINE)
+    assert source.count("\n") < 24
+    settings = f"--config={ROOT / 'pyproject.toml'}"
+    for command in (["check"], ["format", "--diff"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, settings, "-"],
+            input=source + "\n",
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_it_becomes_the_first_code_cell_and_stays_it():
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# Title"),
+            new_code_cell("import torch"),
+            new_code_cell(colab.FIRST_LINE + "\nold"),
+        ]
+    )
+    for _ in range(2):
+        colab.put_first_cell(notebook, fetch(PUBLIC))
+        title, first, rest = notebook.cells
+        assert first.source == fetch(PUBLIC) and first.id == "colab"
+        assert first.metadata == {"tags": ["hide-cell", "colab"]}
+        assert rest.source == "import torch"
+
+
+# the address and the badge
+
+
+def test_the_address_comes_from_the_configuration(tmp_path):
+    config = tmp_path / "_config.yml"
+    for ending in ("", "/", ".git"):
+        config.write_text(
+            f"repository: {{url: '{PUBLIC.url}{ending}', branch: {TAG}}}"
+        )
+        assert colab.read_address(tmp_path) == PUBLIC
+    assert PUBLIC.is_known and not PLACEHOLDER.is_known
+
+
+def test_the_badge_opens_the_chapter_in_colab():
+    assert colab.badge(PUBLIC, "01_tokens.ipynb") == (
+        "[Open this chapter in Colab](https://colab.research.google.com/"
+        "github/some-owner/executable-transformer/blob/v1.0/book/"
+        "01_tokens.ipynb)"
+    )
+
+
+@pytest.mark.parametrize("url", [colab.PLACEHOLDER, "https://example.org/a/b"])
+def test_where_colab_cannot_go_there_is_no_badge(url):
+    assert colab.badge(Address(url, "main"), "01_tokens.ipynb") == ""
+
+
+@pytest.mark.parametrize("text", ["", "\n\n**Why?**\n\nBecause."])
+def test_the_badge_is_added_changed_and_removed(text):
+    before = f"# Title{text}"
+    notebook = new_notebook(cells=[new_markdown_cell(before)])
+    for branch in ("main", "main", TAG):
+        line = colab.badge(Address(PUBLIC.url, branch), "01.ipynb")
+        colab.put_badge(notebook, line)
+        assert notebook.cells[0].source == f"# Title\n\n{line}{text}"
+    colab.put_badge(notebook, "")
+    assert notebook.cells[0].source == before
+
+
+def test_a_notebook_without_a_title_gets_no_badge():
+    for cell in (new_markdown_cell("Words"), new_code_cell("# Title")):
+        with pytest.raises(ValueError, match="must begin with the title"):
+            colab.put_badge(new_notebook(cells=[cell]), "")
+
+
+def test_the_website_shows_neither_first_cell_nor_badge():
+    notebook = new_notebook(
+        cells=[new_markdown_cell("# Title\n\nText"), new_code_cell("1")]
+    )
+    colab.put_first_cell(notebook, fetch(PUBLIC))
+    colab.put_badge(notebook, colab.badge(PUBLIC, "01.ipynb"))
+    shown = [c.source for cell in notebook.cells for c in page_cells(cell)]
+    assert shown == ["# Title\n\nText", "1"]
