@@ -23,7 +23,10 @@ serve: book ## show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
 test: _build/.book .venv/.tests lint ## check everything that needs no GPU (and the rest where there is one)
-	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope
+	$(BIN)/python -m pytest tests/library -q -n 2 \
+	  --cov --cov-config=tests/library/coverage.ini
+	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope \
+	  --ignore tests/library
 	$(NBVAL) --nbval-kernel-name book-cpu $(CHAPTERS)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
 	then $(NBVAL) --nbval-kernel-name book-gpu $(CHAPTERS); \

@@ -38,7 +38,9 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     rounds = [[seconds(n) for n in SIZES] for _ in range(ROUNDS)]
-    median = [statistics.median(column) for column in zip(*rounds, strict=True)]
+    median = [
+        statistics.median(column) for column in zip(*rounds, strict=True)
+    ]
     record = {
         "machine": processor(),
         "date": datetime.date.today().isoformat(),

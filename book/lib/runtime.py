@@ -37,7 +37,14 @@ def setup(seed: int = 0) -> torch.device:
     Seeds torch, turns TensorFloat-32 off (it keeps 10 bits of a product,
     which shows in the fourth decimal), asks for deterministic kernels, and
     prints tensors with four decimals.
+
+    Raises:
+        TypeError: the seed is not an integer.
     """
+    if not isinstance(seed, int):
+        raise TypeError(
+            f"seed: expected an integer, got {type(seed).__name__}"
+        )
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.manual_seed(seed)
     torch.backends.cuda.matmul.allow_tf32 = False

@@ -55,6 +55,22 @@ class Fault:
         return source[:start] + self.new + source[start + len(self.old) :]
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """Who noticed a fault; an empty text means that nobody did."""
+
+    fault: Fault
+    notebooks: str
+    units: str
+
+    @property
+    def survived(self) -> list[str]:
+        found = {"unit tests": self.units}
+        if self.fault.shown:
+            found = {"notebooks": self.notebooks} | found
+        return [way for way, noticed in found.items() if not noticed]
+
+
 def taught_modules() -> list[str]:
     """The modules of book/lib that chapters teach, in their order."""
     return [m for m in MODULES if m in library() and m not in NOT_TAUGHT]

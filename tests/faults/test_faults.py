@@ -6,14 +6,17 @@ import sys
 
 import pytest
 
+from tests.faults.equivalent import EQUIVALENT
 from tests.faults.fault import (
     ROOT,
     Fault,
+    Verdict,
     source_of,
     taught_modules,
 )
 from tests.faults.generate import faults_in, generated
 from tests.faults.listed import LISTED
+from tests.faults.report import gone, problems, row, totals
 
 SOURCE = '''\
 """Doc 1."""
@@ -99,6 +102,50 @@ def test_a_neighbour_in_an_einops_pattern_is_swapped():
     assert swap == "'n i d, n j d -> n j i'"
 
 
+def verdict(notebooks="01_a, In [2]: 3 became 4", units="t.py::a", **fault):
+    return Verdict(Fault("text", "a", "b", "c", **fault), notebooks, units)
+
+
+def test_a_survivor_is_a_problem():
+    assert not list(problems([verdict()]))
+    assert list(problems([verdict(notebooks="")])) == [
+        "SURVIVED notebooks\n    text: c"
+    ]
+    both = problems([verdict(notebooks="", units="")])
+    assert list(both) == ["SURVIVED notebooks and unit tests\n    text: c"]
+    assert not list(problems([verdict(notebooks="", shown=False)]))
+    (hidden,) = problems([verdict(notebooks="", units="", shown=False)])
+    assert hidden.startswith("SURVIVED unit tests\n")
+
+
+def test_an_equivalent_fault_must_survive(monkeypatch):
+    monkeypatch.setitem(EQUIVALENT, ("text", "c"), "a reason")
+    survivor = verdict("", "", generated=True)
+    assert not list(problems([survivor]))
+    (noticed,) = problems([verdict("", generated=True)])
+    assert noticed.startswith("NOT EQUIVALENT text: c\n    noticed by t.py")
+    assert list(problems([verdict("", "")]))  # listed faults have no excuse
+    others = [key for key in EQUIVALENT if key[0] == "text"]
+    assert len(gone(["text"], [survivor])) == len(others) - 1
+    assert len(gone(["text"], [])) == len(others)
+
+
+def test_the_table_and_its_totals():
+    assert row(verdict()).split() == [
+        "text:",
+        "c",
+        "01",
+        "In",
+        "[2]",
+        "t.py::a",
+    ]
+    assert row(verdict("", "")).split() == ["text:", "c", "-", "-"]
+    assert list(totals([verdict(), verdict(notebooks="")])) == [
+        "2 faults listed, 0 of them equivalent; noticed by notebooks "
+        "1 of 2 (50.0 %), by unit tests 2 of 2 (100.0 %)"
+    ]
+
+
 def test_both_ways_say_survived_and_caught():
     """In a process of its own, because the harness forks."""
     script = """if True:
@@ -123,3 +170,8 @@ def test_both_ways_say_survived_and_caught():
     notebook, test, survived = no_scale
     assert notebook.startswith("03_") and "In [" in notebook
     assert test.startswith("test_attention.py::") and not survived
+
+
+def test_the_equivalent_faults_are_still_generated():
+    known = {(m, f.name) for m in taught_modules() for f in generated(m)}
+    assert EQUIVALENT.keys() <= known

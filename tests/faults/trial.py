@@ -21,7 +21,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -32,7 +31,7 @@ import torch
 import torch._dynamo  # noqa: F401
 import torch.distributed.tensor  # noqa: F401
 
-from tests.faults.fault import Fault, faulty_book
+from tests.faults.fault import Fault, Verdict, faulty_book
 from tests.faults.notebooks import caught_by_notebooks, stored
 from tests.faults.units import caught_by_units
 
@@ -40,22 +39,6 @@ SECONDS = 60  # of processor time; a machine may be busy with other things
 WALL_SECONDS = 20 * SECONDS
 Way = Callable[[Fault, Path], str]
 WAYS = (caught_by_notebooks, caught_by_units)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Who noticed a fault; an empty text means that nobody did."""
-
-    fault: Fault
-    notebooks: str
-    units: str
-
-    @property
-    def survived(self) -> list[str]:
-        found = {"unit tests": self.units}
-        if self.fault.shown:
-            found = {"notebooks": self.notebooks} | found
-        return [way for way, noticed in found.items() if not noticed]
 
 
 def ways_for(fault: Fault) -> tuple[Way, ...]:

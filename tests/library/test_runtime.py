@@ -94,3 +94,9 @@ def test_a_notebook_shows_a_tensor_without_its_history(shell):
 def test_setup_works_without_ipython(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", None)
     assert runtime.setup() == runtime.device()
+
+
+@pytest.mark.bad_input
+def test_a_seed_is_an_integer():
+    with pytest.raises(TypeError, match="seed: expected an integer, got str"):
+        setup("0")

@@ -30,8 +30,8 @@ if not os.path.exists("lib/runtime.py"):
     if not all(os.path.exists(file) for file in files):
         shutil.rmtree("book-files", ignore_errors=True)
         address = "{url}"
-        clone = "git -c advice.detachedHead=false clone -q --depth 1"
-        command = [*clone.split(), "--branch={branch}", address, "book-files"]
+        clone = ["git", "clone", "--depth=1", "--branch={branch}"]
+        command = [*clone, address, "book-files"]
         git = subprocess.run(command, capture_output=True, text=True)
         if git.returncode:
             raise RuntimeError(f"cannot fetch {{address}}: {{git.stderr}}")

@@ -124,6 +124,14 @@ def test_check_says_what_would_change_and_writes_nothing(book):
     assert text_of(book) == before
     sync.main([], book)
     assert sync.main(["--check"], book) == 0
+    put(book, cell("1 / 0"))  # nothing is run
+    assert sync.main(["--check"], book) == (
+        "run `make sync`: it would change 01_one.ipynb"
+    )
+
+
+def test_check_notices_a_change_of_the_library(book):
+    sync.main([], book)
     (book / "book/lib/softmax.py").write_text(LIBRARY.replace("2 *", "3 *"))
     assert sync.main(["--check"], book) == (
         "run `make sync`: it would change 01_one.ipynb"
