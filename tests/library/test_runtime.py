@@ -99,4 +99,4 @@ def test_setup_works_without_ipython(monkeypatch):
 @pytest.mark.bad_input
 def test_a_seed_is_an_integer():
     with pytest.raises(TypeError, match="seed: expected an integer, got str"):
-        setup("0")
+        runtime.setup("0")
