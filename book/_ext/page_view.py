@@ -11,7 +11,7 @@ import nbformat
 from nbformat.v4 import new_markdown_cell
 
 BADGE = re.compile(
-    r"^\[!\[[^\]]*\]\([^)]*\)\]\(https://colab\.[^)]*\)\n*", re.M
+    r"^\[Open this chapter in Colab\]\(https://colab\.[^)]*\)\n*", re.M
 )
 NUMBER = re.compile(r"\A# \d+[.:] ")  # the site numbers the chapters itself
 SOLUTION = re.compile(

@@ -22,7 +22,7 @@ assert double(3) == 6
 ### END HIDDEN TESTS
 """
 BADGE = (
-    "[![Open in Colab](https://colab.research.google.com/assets/badge.svg)]"
+    "[Open this chapter in Colab]"
     "(https://colab.research.google.com/github/someone/book/blob/main/x.ipynb)"
 )
 
