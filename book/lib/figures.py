@@ -150,9 +150,14 @@ def token_grid(tokens: list[list[str]], faint: str, title: str = "") -> Axes:
             )
             ink = FAINT if pad else INK
             axes.text(
-                j + 0.5, i + 0.5, token, ha="center", va="center",
-                fontsize=8, color=ink,
-            )  # fmt: skip
+                j + 0.5,
+                i + 0.5,
+                token,
+                ha="center",
+                va="center",
+                fontsize=8,
+                color=ink,
+            )
     axes.set(xlim=(0, columns), ylim=(len(tokens), 0), title=title)
     axes.set_xticks([j + 0.5 for j in range(columns)], range(columns))
     axes.set_yticks([i + 0.5 for i in range(len(tokens))], range(len(tokens)))
@@ -162,32 +167,45 @@ def token_grid(tokens: list[list[str]], faint: str, title: str = "") -> Axes:
     return axes
 
 
-def _matrix(axes, corner, values, cell, highlight=(), colour=QUERY) -> None:
-    """A small table of numbers; highlighted rows are tinted."""
+def _matrix(axes, corner, values, cell, highlight=(), name=None) -> None:
+    """A small table of numbers; highlighted rows are tinted.
+
+    `name` becomes the gid of its texts, by which a page finds them.
+    """
     x0, y0 = corner
     width, height = cell
     for i, row in enumerate(values):
         for j, value in enumerate(row):
-            face = colour if i in highlight else PLATE
+            face = QUERY if i in highlight else PLATE
             box = (x0 + j * width, y0 + i * height)
             alpha = 0.22 if i in highlight else 1.0
             axes.add_patch(
                 Rectangle(box, width, height, fc=face, ec="white", alpha=alpha)
             )
-            text = value if isinstance(value, str) else f"{value:.2f}"
             axes.text(
-                box[0] + width / 2, box[1] + height / 2, text,
-                ha="center", va="center", fontsize=8,
-            )  # fmt: skip
+                box[0] + width / 2,
+                box[1] + height / 2,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                fontsize=8.8,
+                gid=name,
+            )
 
 
 def _arrow(axes, start, end, colour=FAINT) -> None:
     axes.add_patch(
         FancyArrowPatch(
-            start, end, arrowstyle="-|>", mutation_scale=9, color=colour,
-            lw=1.2, shrinkA=0, shrinkB=0,
+            start,
+            end,
+            arrowstyle="-|>",
+            mutation_scale=9,
+            color=colour,
+            lw=1.2,
+            shrinkA=0,
+            shrinkB=0,
         )
-    )  # fmt: skip
+    )
 
 
 def lookup(tokens: list[str], ids: list[int], table: Tensor) -> Axes:
@@ -200,13 +218,15 @@ def lookup(tokens: list[str], ids: list[int], table: Tensor) -> Axes:
         axes.text(1.25, i + 0.5, token, ha="right", va="center", fontsize=9)
         axes.text(1.75, i + 0.5, index, ha="center", va="center", color=QUERY)
     _matrix(axes, (2.9, 0), rows, (width, height))
-    _matrix(axes, (6.7, 0), taken, (width, height), range(len(ids)))
+    cell = (width, height)
+    _matrix(axes, (6.7, 0), taken, cell, range(len(ids)), "matrix")
     for i, index in enumerate(ids):
         _arrow(axes, (2.0, i + 0.5), (2.55, index + 0.5))
         _arrow(axes, (5.5, index + 0.5), (6.65, i + 0.5))
     for i in range(len(rows)):
-        axes.text(2.72, i + 0.5, i, ha="center", va="center", color=FAINT,
-                  fontsize=7)  # fmt: skip
+        axes.text(
+            2.72, i + 0.5, i, ha="center", va="center", color=FAINT, fontsize=7
+        )
     for x, text in (
         (0.95, "tokens"),
         (1.75, "ids"),
@@ -217,16 +237,6 @@ def lookup(tokens: list[str], ids: list[int], table: Tensor) -> Axes:
     axes.set(xlim=(0, 9.3), ylim=(max(len(rows), len(ids)) + 0.1, -1.4))
     axes.axis("off")
     return axes
-
-
-def angle(vectors: dict[str, tuple[float, float]]) -> Axes:
-    """Two-dimensional vectors as arrows, each with its length."""
-    names, points = list(vectors), list(vectors.values())
-    labels = [
-        f"{name} (length {(x * x + y * y) ** 0.5:.2f})"
-        for name, (x, y) in zip(names, points, strict=True)
-    ]
-    return arrows(torch.tensor(points), labels, ("first entry", "second"))
 
 
 def flow(sizes: dict[str, tuple[int, ...]]) -> Axes:
@@ -246,26 +256,41 @@ def flow(sizes: dict[str, tuple[int, ...]]) -> Axes:
         "context": (1.8, 6.0, OUTPUT),
     }
     steps = [
-        ("X", "Q", "× W_q"), ("X", "K", "× W_k"), ("X", "V", "× W_v"),
-        ("Q", "scores", ""), ("K", "scores", "× Kᵀ"),
+        ("X", "Q", "× W_q"),
+        ("X", "K", "× W_k"),
+        ("X", "V", "× W_v"),
+        ("Q", "scores", ""),
+        ("K", "scores", "× Kᵀ"),
         ("scores", "weights", "÷ √d_k, softmax"),
-        ("weights", "context", ""), ("V", "context", "× V"),
-    ]  # fmt: skip
+        ("weights", "context", ""),
+        ("V", "context", "× V"),
+    ]
     for start, end, label in steps:
         (x0, y0, _), (x1, y1, _) = place[start], place[end]
         _arrow(axes, (x0, y0 + 0.36), (x1, y1 - 0.38))
         if label:
             axes.text(
-                (x0 + x1) / 2, (y0 + y1) / 2, label, fontsize=8,
-                color="#555555", ha="center", va="center",
+                (x0 + x1) / 2,
+                (y0 + y1) / 2,
+                label,
+                fontsize=8,
+                color="#555555",
+                ha="center",
+                va="center",
                 bbox={"fc": "white", "ec": "none", "pad": 1.5},
-            )  # fmt: skip
+            )
     for name, (x, y, colour) in place.items():
         alpha = 1.0 if colour == PLATE else 0.25
         axes.add_patch(
-            Rectangle((x - 0.5, y - 0.34), 1.0, 0.68, fc=colour, ec="none",
-                      alpha=alpha)
-        )  # fmt: skip
+            Rectangle(
+                (x - 0.5, y - 0.34),
+                1.0,
+                0.68,
+                fc=colour,
+                ec="none",
+                alpha=alpha,
+            )
+        )
         shape = " × ".join(str(n) for n in sizes[name])
         axes.text(x, y - 0.13, name, ha="center", va="center", weight="bold")
         axes.text(x, y + 0.16, shape, ha="center", va="center", fontsize=8.5)
