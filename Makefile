@@ -41,8 +41,8 @@ sync: .venv/.tests ## refresh, execute and normalise the chapters
 faults: .venv/.tests ## break the library in every way we know and see who notices
 	$(BIN)/python -m tests.faults $(if $(LISTED),--listed)
 
-bench: .venv/.book ## measure what the pages draw from benchmarks/results
-	$(BIN)/python -m benchmarks.matrix_product
+bench: .venv/.book ## measure attention beside PyTorch's; also what pages draw
+	PYTHONPATH=book $(BIN)/python -m benchmarks
 
 lint: .venv/.tests ## style of Python files and notebooks
 	$(BIN)/ruff check --no-cache .

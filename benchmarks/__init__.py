@@ -1,1 +1,1 @@
-"""Measurements whose results the pages draw; `make bench` runs them."""
+"""Side-by-side measurements; `make bench` runs them, pages draw some."""

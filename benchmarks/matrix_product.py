@@ -1,13 +1,13 @@
 """How long an n x n matrix product takes: data for a figure of chapter 2."""
 
-import datetime
 import json
-import platform
 import statistics
 import time
 from pathlib import Path
 
 import torch
+
+from benchmarks.timing import circumstances
 
 RESULT = Path(__file__).parent / "results" / "matrix_product.json"
 SIZES = [64, 128, 256, 512, 1024, 2048]
@@ -24,16 +24,6 @@ def seconds(n: int) -> float:
     return (time.perf_counter() - start) / repeats
 
 
-def processor() -> str:
-    """The name of the processor, as short as the system knows it."""
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":")[1].split("@")[0].strip()
-    return platform.processor() or platform.machine()
-
-
 def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -41,14 +31,7 @@ def main() -> None:
     median = [
         statistics.median(column) for column in zip(*rounds, strict=True)
     ]
-    record = {
-        "machine": processor(),
-        "date": datetime.date.today().isoformat(),
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-        "n": SIZES,
-        "seconds": median,
-    }
+    record = circumstances() | {"n": SIZES, "seconds": median}
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(record, indent=1) + "\n")
     for n, value in zip(SIZES, median, strict=True):

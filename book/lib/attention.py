@@ -7,13 +7,12 @@ their projections in chapter 5.
 
 import math
 
+import torch
 import torch.nn.functional as F
-from einops import einsum
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lib import validate
-from lib.softmax import softmax
 
 
 def attention_weights(
@@ -38,14 +37,14 @@ def attention_weights(
             mask does not broadcast to the scores.
     """
     validate.attention_operands(q, k)
-    pattern = "... q_len d_head, ... k_len d_head -> ... q_len k_len"
-    scores = einsum(q, k, pattern) / math.sqrt(q.shape[-1])
+    scores = (q / math.sqrt(q.shape[-1])) @ k.mT
     validate.mask(may_attend, scores)
     if may_attend is None:
-        return softmax(scores)
+        return torch.softmax(scores, dim=-1)
     idle = ~may_attend.any(-1, keepdim=True)
-    scores = scores.masked_fill(~(may_attend | idle), -math.inf)
-    return softmax(scores).masked_fill(idle, 0.0)
+    scores += torch.where(may_attend | idle, 0.0, -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights.masked_fill(idle, 0.0) if validate.some(idle) else weights
 
 
 def attention(
@@ -78,6 +77,4 @@ def attention(
     weights = attention_weights(q, k, may_attend)
     validate.values(k, v)
     validate.probability("dropout", dropout)
-    weights = F.dropout(weights, dropout)
-    pattern = "... q_len k_len, ... k_len d_value -> ... q_len d_value"
-    return einsum(weights, v, pattern)
+    return F.dropout(weights, dropout) @ v

@@ -297,3 +297,173 @@ def flow(sizes: dict[str, tuple[int, ...]]) -> Axes:
     axes.set(xlim=(-0.3, 3.5), ylim=(6.45, -0.45))
     axes.axis("off")
     return axes
+
+
+def masks(
+    panels: dict[str, Tensor], rows: list[str], columns: list[str]
+) -> list[Axes]:
+    """Boolean matrices, two in a row: blue with a dot = may attend."""
+    lines = -(-len(panels) // 2)
+    figure, grid = plt.subplots(lines, 2, figsize=(4.8, 0.5 + 2.4 * lines))
+    for axes, (title, mask) in zip(grid.flat, panels.items(), strict=True):
+        cells = mask.cpu().expand(len(rows), len(columns))
+        axes.imshow(
+            numbers(cells), vmin=0, vmax=1.6, cmap="Blues", aspect="auto"
+        )
+        for i, j in cells.nonzero().tolist():
+            axes.plot(j, i, "o", color="white", markersize=3)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_title(title)
+        axes.set_xticks([j + 0.5 for j in range(len(columns))], minor=True)
+        axes.set_yticks([i + 0.5 for i in range(len(rows))], minor=True)
+        axes.grid(which="minor", color="white", linewidth=1.5)
+        axes.tick_params(which="both", length=0)
+        axes.spines[:].set_visible(False)
+    return list(grid.flat)
+
+
+def cut(rows: Tensor, right: Tensor, wrong: Tensor) -> Axes:
+    """Numbers (length, width), and two ways to cut them into heads.
+
+    Every number keeps the colour of the head whose columns it stands in.
+    `right` and `wrong` have the shape (heads, length, d_head).
+    """
+    figure, axes = plt.subplots(figsize=(4.8, 4.6))
+    heads, length, width = right.shape
+    colours = [QUERY, KEY, VALUE, OUTPUT]
+    tables = [("one tensor", rows[None]), ("right", right), ("wrong", wrong)]
+    for line, (name, table) in enumerate(tables):
+        top = line * (length + 1.6)
+        axes.text(0, top - 0.35, name, ha="left", va="bottom", weight="bold")
+        for t, block in enumerate(table.tolist()):
+            left = t * (width + 0.45)
+            for i, row in enumerate(block):
+                for j, number in enumerate(row):
+                    head = number % (heads * width) // width
+                    box = Rectangle(
+                        (left + j, top + i),
+                        1,
+                        1,
+                        ec="white",
+                        alpha=0.3,
+                        fc=colours[head],
+                        gid=f"{name} {t} {head}",
+                    )
+                    axes.add_patch(box)
+                    axes.text(
+                        left + j + 0.5,
+                        top + i + 0.5,
+                        number,
+                        ha="center",
+                        va="center",
+                        fontsize=9.5,
+                    )
+    axes.set(xlim=(-0.1, 9.5), ylim=(3 * (length + 1.6) - 1.3, -1.2))
+    axes.axis("off")
+    return axes
+
+
+def head_colours(axes: Axes) -> dict[str, list[list[str]]]:
+    """Of a figure by `cut`: the colours in each table, line by line."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for patch in axes.patches:
+        name, table, head = patch.get_gid().rsplit(" ", 2)
+        found.setdefault(name, {}).setdefault(table, []).append(head)
+    return {name: list(tables.values()) for name, tables in found.items()}
+
+
+def sequence_of_curves(
+    x: list, named: dict[str, Tensor], labels: tuple[str, str]
+) -> Axes:
+    """Many points a line, without markers; every second line is dashed."""
+    figure, axes = plt.subplots()
+    for i, (name, y) in enumerate(named.items()):
+        style = "--" if i % 2 else "-"
+        axes.plot(x, numbers(y), style, label=name)
+    axes.set(xlabel=labels[0], ylabel=labels[1])
+    axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return axes
+
+
+def image(
+    matrix: Tensor, labels: tuple[str, str], limits: tuple[float, float]
+) -> Axes:
+    """A large matrix of signed numbers as colours, with a scale beside it."""
+    figure, axes = plt.subplots(figsize=(4.8, 3.2))
+    low, high = limits
+    drawn = axes.imshow(
+        numbers(matrix), vmin=low, vmax=high, cmap="RdBu", aspect="auto"
+    )
+    figure.colorbar(drawn, ax=axes, shrink=0.9)
+    axes.set(xlabel=labels[0], ylabel=labels[1])
+    return axes
+
+
+def norm_axes(positions: int, features: int) -> list[Axes]:
+    """What LayerNorm and BatchNorm average: a row, or a column, is dark."""
+    figure, both = plt.subplots(1, 2, figsize=(4.8, 2.9))
+    for axes, title in zip(both, ("LayerNorm", "BatchNorm"), strict=True):
+        for i in range(positions):
+            for j in range(features):
+                dark = i == 2 if title == "LayerNorm" else j == 1
+                box = Rectangle(
+                    (j, i),
+                    1,
+                    1,
+                    fc=QUERY if dark else PLATE,
+                    ec="white",
+                    lw=2,
+                    gid=f"{i} {j}" if dark else None,
+                )
+                axes.add_patch(box)
+        axes.set(xlim=(0, features), ylim=(positions, 0), title=title)
+        axes.set(xlabel="feature", ylabel="position")
+        axes.set_aspect("equal")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_visible(False)
+    return list(both)
+
+
+def residual_paths() -> list[Axes]:
+    """Post-norm and pre-norm: where the norm stands on the path of x."""
+    figure, both = plt.subplots(1, 2, figsize=(4.8, 4.2))
+    stations = {
+        "post-norm": [("+", 1.6), ("norm", 2.4), ("+", 4.6), ("norm", 5.4)],
+        "pre-norm": [("+", 2.4), ("+", 5.4)],
+    }
+    for axes, (title, path) in zip(both, stations.items(), strict=True):
+        axes.plot([0, 0], [0, 6.3], color=QUERY, lw=3.5, zorder=0)
+        for text, y in path:
+            wide = 0.62 if text == "norm" else 0.3
+            _station(axes, (0, y), wide, text, "on the path")
+        for y in (0.4, 3.4):
+            top = y + (1.2 if title == "post-norm" else 2.0)
+            axes.plot(
+                [0, 1.5, 1.5, 0], [y, y, top, top], color=FAINT, zorder=0
+            )
+            if title == "pre-norm":
+                _station(axes, (1.5, y + 0.62), 0.62, "norm", "branch")
+                _station(axes, (1.5, y + 1.4), 0.62, "f", "branch")
+            else:
+                _station(axes, (1.5, y + 0.6), 0.62, "f", "branch")
+        axes.text(0, -0.1, "x", ha="center", va="top", color=INK)
+        axes.set(xlim=(-0.9, 2.4), ylim=(-0.6, 6.5), title=title)
+        axes.axis("off")
+    return list(both)
+
+
+def _station(axes, centre, half_width, text, gid) -> None:
+    """A small box with a word, or a circle with a plus."""
+    x, y = centre
+    box = Rectangle(
+        (x - half_width, y - 0.27),
+        2 * half_width,
+        0.54,
+        fc="white",
+        ec=FAINT,
+        lw=1,
+    )
+    axes.add_patch(box)
+    axes.text(x, y, text, ha="center", va="center", gid=gid)

@@ -4,12 +4,17 @@ Not taught. A taught definition calls these first, so that it can read as its
 formula. Every message names the argument, what was expected and what came.
 """
 
+import math
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
 ANY_ID = torch.iinfo(torch.int64).max
+CONVENTION = {
+    "may_attend": "True = may attend",
+    "mask": "True = may NOT attend, as in torch",
+}
 
 
 def shape(tensor: Tensor) -> str:
@@ -28,14 +33,13 @@ def tensors(**named: object) -> None:
 def floating(**named: object) -> None:
     """Every argument is a real floating-point tensor, all of one dtype."""
     tensors(**named)
-    (first, one), *others = named.items()
+    (first, one), *_ = named.items()
     for name, tensor in named.items():
         if not tensor.is_floating_point():
             raise TypeError(
                 f"{name}: expected a floating-point tensor, got "
                 f"{tensor.dtype}; convert it, for example with .float()"
             )
-    for name, tensor in others:
         if tensor.dtype != one.dtype:
             raise TypeError(
                 f"{name}: expected {one.dtype}, the dtype of {first}, got "
@@ -211,8 +215,24 @@ def sequences(rows: object) -> list[list[int]]:
     return rows
 
 
+def are_operands(q: object, k: object) -> bool:
+    """Whether `attention_operands` would find nothing to complain about."""
+    return (
+        isinstance(q, Tensor)
+        and isinstance(k, Tensor)
+        and q.is_floating_point()
+        and q.dtype == k.dtype
+        and q.ndim == k.ndim >= 2
+        and q.shape[:-2] == k.shape[:-2]
+        and q.shape[-1] == k.shape[-1] > 0
+        and k.shape[-2] > 0
+    )
+
+
 def attention_operands(q: object, k: object) -> None:
     """Queries and keys fit together: dtype, leading axes and width."""
+    if are_operands(q, k):
+        return
     floating(q=q, k=k)
     rank_at_least(2, q=q, k=k)
     if q.shape[:-2] != k.shape[:-2]:
@@ -240,22 +260,283 @@ def values(k: Tensor, v: object) -> None:
         )
 
 
+def boolean(**named: object) -> None:
+    """Every argument is a boolean tensor; its name says what True means."""
+    tensors(**named)
+    for name, tensor in named.items():
+        if tensor.dtype != torch.bool:
+            raise TypeError(
+                f"{name}: expected a boolean tensor, {CONVENTION[name]}, got "
+                f"{tensor.dtype}; {converter(tensor)}"
+            )
+
+
+def converter(mask: Tensor) -> str:
+    """Which function of lib.masks a mask that is not boolean may need."""
+    if mask.is_floating_point():
+        return (
+            "lib.masks.from_additive converts a mask of 0 and -inf, "
+            "lib.masks.from_zero_one one of 0 and 1"
+        )
+    return "lib.masks.from_zero_one converts a mask of 0 and 1"
+
+
+def floating_dtype(dtype: object) -> None:
+    """A real floating-point dtype."""
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError(f"dtype: expected a floating-point dtype, got {dtype}")
+
+
+def numeric(**named: object) -> None:
+    """A tensor of numbers, not of truth values."""
+    tensors(**named)
+    for name, tensor in named.items():
+        if tensor.dtype == torch.bool:
+            raise TypeError(
+                f"{name}: expected numbers 0 and 1, got {tensor.dtype}; a "
+                "boolean mask is used as it is, or inverted with ~"
+            )
+
+
+def only(mask: Tensor, allowed: tuple) -> None:
+    """Every entry of the mask is one of the two allowed values."""
+    other = mask[(mask != allowed[0]) & (mask != allowed[1])]
+    if other.numel():
+        raise ValueError(
+            f"mask: expected only {allowed[0]} and {allowed[1]}, got "
+            f"{other.flatten()[0].item()}"
+        )
+
+
+def exact_rank(rank: int, **named: Tensor) -> None:
+    """Every tensor has `rank` axes."""
+    for name, tensor in named.items():
+        if tensor.ndim != rank:
+            raise ValueError(
+                f"{name}: expected {rank} axes, got {tensor.ndim} "
+                f"({shape(tensor)})"
+            )
+
+
+def id_batch(ids: object) -> None:
+    """An integer tensor of shape (batch, length)."""
+    token_ids(ids, ANY_ID)
+    exact_rank(2, ids=ids)
+
+
+def key_count(lengths: object, max_length: object) -> int:
+    """The number of keys for sentences of these lengths."""
+    tensors(lengths=lengths)
+    if lengths.dtype not in (torch.int32, torch.int64):
+        raise TypeError(
+            f"lengths: expected an integer tensor, got {lengths.dtype}"
+        )
+    exact_rank(1, lengths=lengths)
+    if lengths.numel() == 0:
+        raise ValueError("lengths: expected at least one sentence, got none")
+    least, most = (bound.item() for bound in lengths.aminmax())
+    if least < 0:
+        raise ValueError(f"lengths: expected none below 0, got {least}")
+    if max_length is None:
+        return most
+    integer("max_length", max_length, least=0)
+    if most > max_length:
+        raise ValueError(
+            f"lengths: expected none beyond max_length={max_length}, got "
+            f"{most}"
+        )
+    return max_length
+
+
+def attn_mask(mask: object, heads: object) -> None:
+    """(q_len, k_len) or (batch * heads, q_len, k_len), boolean."""
+    boolean(mask=mask)
+    positive(heads=heads)
+    if mask.ndim not in (2, 3):
+        raise ValueError(
+            "mask: expected (q_len, k_len) or (batch * heads, q_len, k_len), "
+            f"got {shape(mask)}"
+        )
+    if mask.ndim == 3 and mask.shape[0] % heads:
+        raise ValueError(
+            f"mask: expected a first axis of batch * {heads} heads, got "
+            f"{mask.shape[0]}"
+        )
+
+
+def module_mask(may_attend: object, shape_wanted: tuple[int, ...]) -> None:
+    """A mask of rank 4 that broadcasts to (batch, heads, q_len, k_len)."""
+    if may_attend is None:
+        return
+    boolean(may_attend=may_attend)
+    if may_attend.ndim != 4:
+        raise ValueError(
+            "may_attend: expected four axes (batch, heads, q_len, k_len), got "
+            f"{shape(may_attend)}{rank_hint(may_attend)}"
+        )
+    for have, wanted in zip(may_attend.shape, shape_wanted, strict=True):
+        if have not in (1, wanted):
+            raise ValueError(
+                "may_attend: expected a shape that broadcasts to (batch, "
+                f"heads, q_len, k_len) = {shape_wanted}, got "
+                f"{tuple(may_attend.shape)}"
+            )
+
+
+def rank_hint(mask: Tensor) -> str:
+    """How a mask with fewer axes is meant."""
+    return {
+        2: "; if it is (batch, k_len) use mask[:, None, None], if it is "
+        "(q_len, k_len) use mask[None, None]",
+        3: "; if it is (batch, q_len, k_len) use mask[:, None], if it is "
+        "(heads, q_len, k_len) use mask[None]",
+    }.get(mask.ndim, "")
+
+
+def some(mask: Tensor) -> bool:
+    """Whether an entry is True; taken to be so while torch compiles.
+
+    Then the values are not known, and the code must work either way.
+    """
+    return torch.compiler.is_compiling() or bool(mask.any())
+
+
 def mask(may_attend: object, scores: Tensor) -> None:
     """A boolean mask, True = may attend, that broadcasts to the scores."""
     if may_attend is None:
         return
-    tensors(may_attend=may_attend)
-    if may_attend.dtype != torch.bool:
-        raise TypeError(
-            "may_attend: expected a boolean tensor, True = may attend, got "
-            f"{may_attend.dtype}; make it boolean, for example with == 1"
-        )
-    try:
-        together = torch.broadcast_shapes(may_attend.shape, scores.shape)
-    except RuntimeError:
-        together = None
-    if together != scores.shape:
+    boolean(may_attend=may_attend)
+    sizes = zip(may_attend.shape[::-1], scores.shape[::-1], strict=False)
+    if may_attend.ndim > scores.ndim or any(
+        have not in (1, wanted) for have, wanted in sizes
+    ):
         raise ValueError(
             "may_attend: expected a shape that broadcasts to the scores, "
             f"{tuple(scores.shape)}, got {tuple(may_attend.shape)}"
+        )
+
+
+def divisible(d_model: object, heads: object) -> None:
+    """Positive integers, and d_model a multiple of heads."""
+    positive(d_model=d_model, heads=heads)
+    if d_model % heads:
+        raise ValueError(
+            f"d_model: expected a multiple of heads={heads}, got {d_model}"
+        )
+
+
+def even(name: str, value: object) -> None:
+    """A positive even integer, because entries come in pairs."""
+    integer(name, value, least=2)
+    if value % 2:
+        raise ValueError(f"{name}: expected an even number, got {value}")
+
+
+def width(d_model: int, rank: int | None = None, **named: object) -> None:
+    """Floating-point tensors whose last axis is d_model."""
+    floating(**named)
+    for name, tensor in named.items():
+        if rank is not None and tensor.ndim != rank:
+            raise ValueError(
+                f"{name}: expected {rank} axes, (batch, length, d_model), "
+                f"got {shape(tensor)}"
+            )
+        if tensor.ndim == 0 or tensor.shape[-1] != d_model:
+            raise ValueError(
+                f"{name}: expected a last axis of width {d_model}, got "
+                f"{shape(tensor)}"
+            )
+
+
+def sources(query: object, key: object, value: object, d_model: int) -> None:
+    """What attention reads: (batch, length, d_model), three times."""
+    if key is query and value is query:
+        width(d_model, 3, query=query)
+    else:
+        width(d_model, 3, query=query, key=key, value=value)
+    if key.shape[0] != query.shape[0]:
+        raise ValueError(
+            f"key: expected the batch of the query, {query.shape[0]}, got "
+            f"{key.shape[0]}; nothing is broadcast"
+        )
+    if value.shape[:2] != key.shape[:2]:
+        raise ValueError(
+            f"value: expected one for each key, {tuple(key.shape[:2])}, got "
+            f"{tuple(value.shape[:2])}"
+        )
+    if key.shape[1] == 0:
+        raise ValueError("key: expected at least one key, got none")
+
+
+def base(value: object) -> None:
+    """A number above 1."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(f"base: expected a number, got {type(value).__name__}")
+    if not 1 < value < math.inf:
+        raise ValueError(f"base: expected a number above 1, got {value}")
+
+
+def positions(x: object, offset: object, table: Tensor) -> None:
+    """`table` has a row for each of the positions offset, offset + 1, ..."""
+    width(table.shape[1], x=x)
+    rank_at_least(2, x=x)
+    integer("offset", offset, least=0)
+    last, rows = offset + x.shape[-2], len(table)
+    if last > rows:
+        raise ValueError(
+            f"x: expected at most {rows} positions (max_length), got {last} "
+            f"(offset {offset}, length {x.shape[-2]})"
+        )
+
+
+def turnable(x: object, offset: object) -> tuple[int, int]:
+    """Length and width of queries or keys whose entries come in pairs."""
+    floating(x=x)
+    rank_at_least(2, x=x)
+    integer("offset", offset, least=0)
+    even("the width of x", x.shape[-1])
+    return x.shape[-2], x.shape[-1]
+
+
+def is_splittable(x: object, heads: object) -> bool:
+    """Whether `splittable` would find nothing to complain about."""
+    return (
+        isinstance(x, Tensor)
+        and x.is_floating_point()
+        and x.ndim == 3
+        and type(heads) is int
+        and heads > 0
+        and x.shape[-1] % heads == 0
+    )
+
+
+def splittable(x: object, heads: object) -> None:
+    """(batch, length, d_model) with d_model a multiple of heads."""
+    if is_splittable(x, heads):
+        return  # the one line that a healthy forward pass spends time on
+    floating(x=x)
+    exact_rank(3, x=x)
+    positive(heads=heads)
+    if x.shape[-1] % heads:
+        raise ValueError(
+            f"x: expected a width that is a multiple of heads={heads}, got "
+            f"{shape(x)}"
+        )
+
+
+def real(name: str, value: object, least: int | float) -> None:
+    """A number that is not below `least`."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(
+            f"{name}: expected a number, got {type(value).__name__}"
+        )
+    if not least <= value < math.inf:
+        raise ValueError(f"{name}: expected at least {least}, got {value}")
+
+
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """One of a few names."""
+    if value not in allowed:
+        raise ValueError(
+            f"{name}: expected one of {', '.join(allowed)}, got {value!r}"
         )

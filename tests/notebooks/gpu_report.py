@@ -135,6 +135,25 @@ def make_report(
     }
 
 
+def benchmark_ratios(root: Path) -> dict:
+    """What `benchmarks.attention` measures here, in a process of its own."""
+    code = (
+        "import json; from benchmarks.attention import ratios;"
+        "print(json.dumps(ratios()))"
+    )
+    paths = [str(root), str(root / "book"), os.environ.get("PYTHONPATH", "")]
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+    )
+    if run.returncode:
+        return {"error": run.stderr.strip().splitlines()[-1]}
+    return json.loads(run.stdout)
+
+
 def write_report(report: dict, root: Path) -> Path:
     """Write the report under the name of its device."""
     name = re.sub(r"[^a-z0-9]+", "-", report["device"].lower()).strip("-")
@@ -162,6 +181,7 @@ def main() -> None:
         os.environ["JUPYTER_PATH"] = folder  # searched before all others
         passed, results = run_tests([*targets, UNIT_TESTS], "book-gpu")
     report = make_report(machine(), results, ROOT)
+    report["benchmarks"] = benchmark_ratios(ROOT)
     print(f"report: {write_report(report, ROOT)}")
     if not passed:
         sys.exit(f"test-gpu: failed on {report['device']}")

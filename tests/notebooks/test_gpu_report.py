@@ -168,3 +168,14 @@ def test_a_failure_is_written_down_and_ends_in_an_error(
     assert report.exists()
     notebooks = ["book/01_a.ipynb", "book/02_b.ipynb"]
     assert ran == [*notebooks, "tests/library", "book-gpu", "cuda"]
+
+
+def test_benchmark_ratios_come_from_the_benchmark(tmp_path):
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    source = folder / "attention.py"
+    source.write_text("def ratios():\n    return {'short': 0.9}\n")
+    assert gpu_report.benchmark_ratios(tmp_path) == {"short": 0.9}
+    source.write_text("raise RuntimeError('no flash here')\n")
+    expected = {"error": "RuntimeError: no flash here"}
+    assert gpu_report.benchmark_ratios(tmp_path) == expected

@@ -1,0 +1,7 @@
+"""`make bench`: everything that the pages draw, measured on this machine."""
+
+from benchmarks import attention, layouts, matrix_product
+
+for benchmark in (matrix_product, layouts, attention):
+    print(f"\n{benchmark.__doc__.splitlines()[0]}")
+    benchmark.main()

@@ -1,0 +1,170 @@
+"""Chapter 5: several attentions side by side.
+
+`MultiHeadAttention` serves as self-attention and as cross-attention. Key and
+value caches for decoding come in chapter 12.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from lib import validate
+from lib.attention import attention_weights
+
+
+def split_heads(
+    x: Float[Tensor, "batch length d_model"], heads: int
+) -> Float[Tensor, "batch {heads} length d_head"]:
+    """Cut the last axis into heads: head h holds its h-th stretch.
+
+    Raises:
+        TypeError: `x` is not a floating-point tensor.
+        ValueError: `x` has not three axes, or its width is not a multiple of
+            `heads`.
+    """
+    validate.splittable(x, heads)
+    batch, length, d_model = x.shape
+    parts = x.view(batch, length, heads, d_model // heads)
+    return parts.transpose(1, 2)
+
+
+def merge_heads(
+    x: Float[Tensor, "batch heads length d_head"],
+) -> Float[Tensor, "batch length d_model"]:
+    """Put the heads side by side again; the inverse of `split_heads`.
+
+    Raises:
+        TypeError: `x` is not a floating-point tensor.
+        ValueError: `x` has not four axes.
+    """
+    validate.floating(x=x)
+    validate.exact_rank(4, x=x)
+    return x.transpose(1, 2).flatten(2)
+
+
+class MultiHeadAttention(nn.Module):
+    """Concat(head_1 ... head_H) W_O, where head_i attends with its own W_i.
+
+    Source: Vaswani et al. 2017, section 3.2.2. The matrices W_Q, W_K and W_V
+    of all heads are the three parts of one matrix, `in_proj`, as in torch.
+
+    Args:
+        d_model: the width of inputs and outputs.
+        heads: the number H of heads, each d_model / H wide.
+        dropout: on the attention weights, in training only.
+        bias: add a bias after each of the four matrices.
+
+    Raises:
+        TypeError: a size is not an integer.
+        ValueError: d_model is not a multiple of heads, or dropout not a
+            probability below 1.
+    """
+
+    def __init__(self, d_model, heads, dropout=0.0, bias=True):
+        super().__init__()
+        validate.divisible(d_model, heads)
+        validate.probability("dropout", dropout)
+        self.d_model, self.heads, self.dropout = d_model, heads, dropout
+        self.in_proj = nn.Linear(d_model, 3 * d_model, bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias)
+
+    def project(self, query: Tensor, key: Tensor, value: Tensor):
+        """Q, K, V with heads split, each batch heads length d_head."""
+        if key is query and value is query:
+            parts = self.in_proj(query).chunk(3, dim=-1)
+        else:
+            weights = self.in_proj.weight.chunk(3)
+            no_bias = self.in_proj.bias is None
+            biases = [None] * 3 if no_bias else self.in_proj.bias.chunk(3)
+            parts = map(F.linear, (query, key, value), weights, biases)
+        return [split_heads(part, self.heads) for part in parts]
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch q_len d_model"],
+        key: Float[Tensor, "batch k_len d_model"] | None = None,
+        value: Float[Tensor, "batch k_len d_model"] | None = None,
+        may_attend: Bool[Tensor, "_ _ _ #k_len"] | None = None,
+        need_weights: bool = False,
+    ):
+        """Self-attention of `query`, or its attention to `key` and `value`.
+
+        Args:
+            query: the positions that ask.
+            key: the positions that answer; by default those that ask.
+            value: what they hand over; by default the keys.
+            may_attend: boolean, True = may attend, rank 4, broadcastable to
+                (batch, heads, q_len, k_len). A query that may attend to
+                nothing gets the context 0, so that its output is the bias of
+                the output matrix.
+            need_weights: return the weights of every head too.
+
+        Returns:
+            The output, batch q_len d_model; with `need_weights` the pair of
+            the output and the weights, batch heads q_len k_len.
+
+        Raises:
+            TypeError: not floating point, different dtypes, or a mask that is
+                not boolean.
+            ValueError: shapes that do not fit together, or a mask that has
+                not four axes.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        validate.sources(query, key, value, self.d_model)
+        size = (len(query), self.heads, query.shape[1], key.shape[1])
+        validate.module_mask(may_attend, size)
+
+        q, k, v = self.project(query, key, value)
+        dropout = self.dropout if self.training else 0.0
+        if need_weights:
+            weights = attention_weights(q, k, may_attend)
+            context = F.dropout(weights, dropout) @ v
+        else:
+            weights = None
+            context = F.scaled_dot_product_attention(
+                q, k, v, may_attend, dropout
+            )
+        output = self.out_proj(merge_heads(context))
+        return (output, weights) if need_weights else output
+
+
+@contextmanager
+def record_weights(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """The weights of every attention inside a model, by module name.
+
+    They are those of the forward pass itself, before dropout. Inside the
+    `with` block each forward pass overwrites the weights of the last one.
+
+        with record_weights(model) as weights:
+            model(x)
+        weights["encoder.0.attention"]  # batch heads q_len k_len
+    """
+    recorded, hooks = {}, []
+
+    def ask(module, args, kwargs):
+        wanted.append(kwargs.get("need_weights", any(args[4:])))
+        return args[:4], kwargs | {"need_weights": True}
+
+    def keep(name):
+        def hook(module, args, result):
+            recorded[name] = result[1].detach()
+            return result if wanted.pop() else result[0]
+
+        return hook
+
+    wanted: list[bool] = []
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention):
+            hooks += [
+                module.register_forward_pre_hook(ask, with_kwargs=True),
+                module.register_forward_hook(keep(name), prepend=True),
+            ]
+    try:
+        yield recorded
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -1,0 +1,139 @@
+"""Chapter 7: what stands around attention in a layer.
+
+Residual connection, layer normalisation and the position-wise feed-forward
+network. Gated feed-forward variants are described in the chapter only.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lib import validate
+
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+
+
+class LayerNorm(nn.Module):
+    """(x - mean) / sqrt(variance + eps) · gain + bias at each position.
+
+    Source: Ba et al. 2016, section 3. Mean and variance run over the last
+    axis, and the variance divides by d_model, not by d_model - 1. The gain is
+    called `weight`, as in torch. Half precision is computed in float32.
+
+    Args:
+        d_model: the width.
+        eps: keeps the root away from zero.
+
+    Raises:
+        TypeError: d_model is not an integer or eps not a number.
+        ValueError: d_model is below 1, or eps negative.
+    """
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        validate.positive(d_model=d_model)
+        validate.real("eps", eps, least=0)
+        self.d_model, self.eps = d_model, eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(
+        self, x: Float[Tensor, "... d_model"]
+    ) -> Float[Tensor, "... d_model"]:
+        """Every position with mean `bias` and spread `weight`.
+
+        Raises:
+            TypeError: `x` is not floating point.
+            ValueError: `x` has another width.
+        """
+        validate.width(self.d_model, x=x)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        centred = wide - wide.mean(-1, keepdim=True)
+        variance = centred.square().mean(-1, keepdim=True)
+        normed = centred / torch.sqrt(variance + self.eps)
+        return (normed * self.weight + self.bias).to(x.dtype)
+
+
+class FeedForward(nn.Module):
+    """max(0, x W_1 + b_1) W_2 + b_2, at every position alike.
+
+    Source: Vaswani et al. 2017, equation 2.
+
+    Args:
+        d_model: the width of inputs and outputs.
+        d_ff: the hidden width, usually 4 · d_model.
+        dropout: on the hidden layer, in training only.
+        activation: "relu" or "gelu".
+
+    Raises:
+        TypeError: a size is not an integer.
+        ValueError: a size is below 1, dropout not a probability below 1, or
+            the activation unknown.
+    """
+
+    def __init__(self, d_model, d_ff, dropout=0.0, activation="relu"):
+        super().__init__()
+        validate.positive(d_model=d_model, d_ff=d_ff)
+        validate.probability("dropout", dropout)
+        validate.choice("activation", activation, tuple(ACTIVATIONS))
+        self.widen = nn.Linear(d_model, d_ff)
+        self.narrow = nn.Linear(d_ff, d_model)
+        self.activation = ACTIVATIONS[activation]
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "... d_model"]
+    ) -> Float[Tensor, "... d_model"]:
+        """The same small network at each position.
+
+        Raises:
+            TypeError: `x` is not floating point.
+            ValueError: `x` has another width.
+        """
+        validate.width(self.widen.in_features, x=x)
+        hidden = self.activation(self.widen(x))
+        return self.narrow(self.dropout(hidden))
+
+
+class Residual(nn.Module):
+    """LayerNorm(x + f(x)), or with `norm_first` x + f(LayerNorm(x)).
+
+    Sources: He et al. 2016 for the sum, Vaswani et al. 2017 for the first
+    form (post-norm), Xiong et al. 2020 for the second (pre-norm).
+
+    Args:
+        d_model: the width.
+        dropout: on f, in training only.
+        norm_first: normalise before f instead of after the sum.
+        eps: of the LayerNorm.
+
+    Raises:
+        TypeError: d_model is not an integer.
+        ValueError: d_model is below 1, or dropout not a probability below 1.
+    """
+
+    def __init__(self, d_model, dropout=0.0, norm_first=False, eps=1e-5):
+        super().__init__()
+        validate.probability("dropout", dropout)
+        self.norm = LayerNorm(d_model, eps)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(
+        self,
+        x: Float[Tensor, "... d_model"],
+        sublayer: Callable[[Tensor], Tensor],
+    ) -> Float[Tensor, "... d_model"]:
+        """The sum of x and the sublayer of x, normalised.
+
+        Raises:
+            TypeError: `x` is not floating point.
+            ValueError: `x` has another width.
+        """
+        validate.width(self.norm.d_model, x=x)
+        if self.norm_first:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))

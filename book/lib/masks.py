@@ -1,0 +1,152 @@
+"""Chapter 4: who may attend to whom.
+
+One convention in the whole book: a mask is boolean, True = may attend, and
+broadcasts to (batch, heads, q_len, k_len). Masks combine with `&`. The other
+functions translate from and to the conventions of other code.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor
+
+from lib import validate
+
+
+def padding_mask(
+    lengths: Int[Tensor, " batch"], max_length: int | None = None
+) -> Bool[Tensor, "batch 1 1 k_len"]:
+    """True at the first `lengths[n]` keys of sentence n.
+
+    Args:
+        lengths: the number of real tokens of each sentence.
+        max_length: the number of keys; by default the largest length.
+
+    Raises:
+        TypeError: `lengths` is not an integer tensor.
+        ValueError: it has not one axis, or a length is negative or beyond
+            `max_length`.
+    """
+    max_length = validate.key_count(lengths, max_length)
+    position = torch.arange(max_length, device=lengths.device)
+    return (position < lengths[:, None])[:, None, None]
+
+
+def padding_mask_from_ids(
+    ids: Int[Tensor, "batch k_len"], pad_id: int
+) -> Bool[Tensor, "batch 1 1 k_len"]:
+    """True at every key that is not PAD.
+
+    Raises:
+        TypeError: `ids` is not an integer tensor, `pad_id` not an integer.
+        ValueError: `ids` has not two axes, or `pad_id` is negative.
+    """
+    validate.id_batch(ids)
+    validate.integer("pad_id", pad_id, least=0)
+    return (ids != pad_id)[:, None, None]
+
+
+def causal_mask(
+    length: int, device: torch.device | str | None = None
+) -> Bool[Tensor, "1 1 length length"]:
+    """True where the key is not later than the query.
+
+    Raises:
+        TypeError: `length` is not an integer.
+        ValueError: it is below 1.
+    """
+    validate.positive(length=length)
+    position = torch.arange(length, device=device)
+    return (position[None, :] <= position[:, None])[None, None]
+
+
+def additive(
+    may_attend: Bool[Tensor, "..."], dtype: torch.dtype = torch.float32
+) -> Float[Tensor, "..."]:
+    """0 where attention is allowed, -inf where not: to be added to scores.
+
+    Raises:
+        TypeError: the mask is not boolean, or `dtype` not floating point.
+    """
+    validate.boolean(may_attend=may_attend)
+    validate.floating_dtype(dtype)
+    zeros = torch.zeros(may_attend.shape, dtype=dtype)
+    return zeros.to(may_attend.device).masked_fill(~may_attend, -math.inf)
+
+
+def from_additive(mask: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    """True where an additive mask is 0; the inverse of `additive`.
+
+    Raises:
+        TypeError: the mask is not floating point.
+        ValueError: an entry is neither 0 nor -inf. A bias such as ALiBi's
+            is more than a mask and cannot be expressed as one.
+    """
+    validate.floating(mask=mask)
+    validate.only(mask, (0, -math.inf))
+    return mask == 0
+
+
+def from_zero_one(mask: Shaped[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    """True where a mask of numbers is 1, as tokenizers return them.
+
+    Raises:
+        TypeError: the mask is boolean already; there 1 = may attend would be
+            a guess.
+        ValueError: an entry is neither 0 nor 1.
+    """
+    validate.numeric(mask=mask)
+    validate.only(mask, (0, 1))
+    return mask == 1
+
+
+def for_torch_mha(
+    may_attend: Bool[Tensor, "_ _ _ k_len"], batch: int, heads: int, q_len: int
+) -> Bool[Tensor, "{batch*heads} {q_len} k_len"]:
+    """The `attn_mask` of `nn.MultiheadAttention`: True = may NOT attend.
+
+    Raises:
+        TypeError: the mask is not boolean, or a size not an integer.
+        ValueError: the mask has not four axes or does not broadcast to
+            (batch, heads, q_len, k_len).
+    """
+    validate.boolean(may_attend=may_attend)
+    validate.positive(batch=batch, heads=heads, q_len=q_len)
+    shape = (batch, heads, q_len, may_attend.shape[-1])
+    validate.module_mask(may_attend, shape)
+    return ~may_attend.expand(shape).flatten(0, 1)
+
+
+def from_key_padding_mask(
+    mask: Bool[Tensor, "batch k_len"],
+) -> Bool[Tensor, "batch 1 1 k_len"]:
+    """Our mask from a `key_padding_mask` of torch: True = ignore.
+
+    Raises:
+        TypeError: the mask is not boolean.
+        ValueError: it has not two axes.
+    """
+    validate.boolean(mask=mask)
+    validate.exact_rank(2, mask=mask)
+    return ~mask[:, None, None]
+
+
+def from_attn_mask(
+    mask: Bool[Tensor, "*batch_heads q_len k_len"], heads: int
+) -> Bool[Tensor, "_ _ q_len k_len"]:
+    """Our mask from an `attn_mask` of torch: True = may NOT attend.
+
+    Args:
+        mask: of shape (q_len, k_len), or (batch * heads, q_len, k_len).
+        heads: the number of heads.
+
+    Raises:
+        TypeError: the mask is not boolean, or `heads` not an integer.
+        ValueError: the mask has another rank, or a first axis that is not a
+            multiple of `heads`.
+    """
+    validate.attn_mask(mask, heads)
+    if mask.ndim == 2:
+        return ~mask[None, None]
+    return ~mask.unflatten(0, (-1, heads))

@@ -1,0 +1,1 @@
+"""What `make bench` compares must compute the same."""

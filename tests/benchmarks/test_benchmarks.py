@@ -1,0 +1,68 @@
+"""The benchmark compares equals, and its results are what the pages read."""
+
+import json
+
+import pytest
+import torch
+
+from benchmarks import attention, layouts, matrix_product, timing
+from benchmarks.variants import VARIANTS
+from lib.heads import MultiHeadAttention
+from lib.masks import causal_mask, padding_mask
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
+def test_a_variant_equals_the_module(variant):
+    torch.manual_seed(0)
+    module, x = MultiHeadAttention(12, 3), torch.randn(2, 5, 12)
+    padding = padding_mask(torch.tensor([5, 2]))
+    for mask in (None, causal_mask(5), padding, padding & causal_mask(5)):
+        expected = module(x, may_attend=mask)
+        torch.testing.assert_close(variant(module, x, mask), expected)
+
+
+@pytest.mark.parametrize("case", attention.MASKS)
+def test_all_that_is_timed_computes_the_same(case, monkeypatch):
+    monkeypatch.setitem(attention.SIZES, "tiny", (4, 7, 16, 2))
+    torch.manual_seed(0)
+    ours, *others = attention.calls("tiny", case).values()
+    for other in others:
+        torch.testing.assert_close(other(), ours(), atol=1e-5, rtol=0)
+
+
+def test_candidates_take_turns_and_every_other_round_is_backwards():
+    order = []
+    runs = {name: lambda name=name: order.append(name) for name in "ab"}
+    times = timing.side_by_side(runs, repeats=1, rounds=2)
+    assert "".join(order) == "ab" + "ab" + "ba"  # the first to warm up
+    assert [len(seconds) for seconds in times.values()] == [2, 2]
+
+
+def test_a_ratio_is_the_median_over_rounds():
+    times = {"slow": [3.0, 8.0, 40.0], "base": [2.0, 2.0, 2.0]}
+    assert timing.ratio(times, "slow", "base") == 4.0
+    assert timing.geometric_mean([0.5, 2.0]) == 1.0
+
+
+def test_saved_bytes_count_each_storage_once_and_none_that_was_given():
+    x = torch.ones(256, requires_grad=True)
+
+    def run():
+        y = x * 2
+        return x * y * y  # saves x and, twice, y; and the product x * y
+
+    given = {x.untyped_storage().data_ptr()}
+    assert attention.saved_bytes(run, given) == 2 * 4 * 256
+    assert attention.saved_bytes(run, set()) == 3 * 4 * 256
+
+
+def test_padded_case_has_short_sentences():
+    mask, _ = attention.masks("padded", 4, 14)
+    assert mask.sum(-1).flatten().tolist() == [8, 10, 12, 14]
+
+
+@pytest.mark.parametrize("module", [attention, layouts, matrix_product])
+def test_results_say_where_and_when(module):
+    record = json.loads(module.RESULT.read_text(encoding="utf-8"))
+    assert {"machine", "date", "torch", "threads"} <= record.keys()
+    assert record["threads"] == 1

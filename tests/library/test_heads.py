@@ -1,0 +1,580 @@
+"""lib.heads: what is promised beyond equality with torch (test_interop)."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from einops import rearrange
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from lib.attention import attention, attention_weights
+from lib.heads import (
+    MultiHeadAttention,
+    merge_heads,
+    record_weights,
+    split_heads,
+)
+from lib.masks import causal_mask
+from tests.library.draw import (
+    DEVICE,
+    close,
+    coins,
+    dtype,
+    few,
+    normal,
+    refused,
+    same,
+    size,
+)
+
+
+def module(d_model=6, heads=2, dtype=torch.float32, **options):
+    torch.manual_seed(1)
+    made = MultiHeadAttention(d_model, heads, **options)
+    if made.in_proj.bias is not None:
+        nn.init.normal_(made.in_proj.bias)
+        nn.init.normal_(made.out_proj.bias)
+    return made.to(DEVICE, dtype)
+
+
+@few
+@given(size, size, size, size, dtype)
+def test_split_heads_cuts_the_last_axis(batch, length, heads, d_head, dtype):
+    x = normal(batch, length, heads * d_head, dtype=dtype)
+    parts = split_heads(x, heads)
+    same(parts, rearrange(x, "b n (h d) -> b h n d", h=heads))
+    for h in range(heads):
+        same(parts[:, h], x[..., h * d_head : (h + 1) * d_head])
+    same(merge_heads(parts), x)
+
+
+@few
+@given(size, size, size, size, dtype)
+def test_merge_heads_puts_them_side_by_side(
+    batch, length, heads, d_head, dtype
+):
+    x = normal(batch, heads, length, d_head, dtype=dtype)
+    same(merge_heads(x), torch.cat(list(x.unbind(1)), -1))
+    same(split_heads(merge_heads(x), heads), x)
+
+
+def by_hand(module, query, key, value, may):
+    """The formula, a head at a time; the output and the weights."""
+    width = module.d_model // module.heads
+    w_q, w_k, w_v = module.in_proj.weight.split(module.d_model)
+    b_q, b_k, b_v = module.in_proj.bias.split(module.d_model)
+    may = may.expand(-1, module.heads, -1, -1)
+    contexts, weights = [], []
+    for h in range(module.heads):
+        mine = slice(h * width, (h + 1) * width)
+        q = query @ w_q[mine].T + b_q[mine]
+        k = key @ w_k[mine].T + b_k[mine]
+        v = value @ w_v[mine].T + b_v[mine]
+        weights.append(attention_weights(q, k, may[:, h]))
+        contexts.append(attention(q, k, v, may[:, h]))
+    joined = torch.cat(contexts, -1)
+    output = joined @ module.out_proj.weight.T + module.out_proj.bias
+    return output, torch.stack(weights, 1)
+
+
+@few
+@given(
+    st.sampled_from([(1, 1), (2, 2), (6, 2), (6, 3), (10, 5), (7, 1)]),
+    st.tuples(size, size, size),
+    st.booleans(),
+)
+def test_is_attention_head_by_head(sizes, lengths, per_head):
+    batch, q_len, k_len = lengths
+    d_model, heads = sizes
+    multi = module(d_model, heads, torch.float64)
+    query, key, value = (
+        normal(batch, n, d_model, seed=s, dtype=torch.float64)
+        for s, n in enumerate((q_len, k_len, k_len))
+    )
+    may = coins(batch, heads if per_head else 1, q_len, k_len)
+    output, weights = by_hand(multi, query, key, value, may)
+    close(multi(query, key, value, may), output, steps=64)
+    ours = multi(query, key, value, may, need_weights=True)
+    close(ours[0], output, steps=64)
+    close(ours[1], weights, steps=64)
+
+
+def test_key_and_value_default_to_the_query_and_the_key():
+    multi, x, y = module(), normal(2, 3, 6), normal(2, 5, 6, seed=1)
+    close(multi(x), multi(x, x.clone(), x.clone()))
+    close(multi(x, y), multi(x, y, y))
+    z = normal(2, 3, 6, seed=2)
+    close(multi(x, value=z), multi(x, x, z))
+    assert (multi(x, y) - multi(y[:, :3], x)).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_parameters(bias):
+    shapes = {
+        n: tuple(p.shape) for n, p in module(bias=bias).named_parameters()
+    }
+    expected = {"in_proj.weight": (18, 6), "out_proj.weight": (6, 6)}
+    if bias:
+        expected |= {"in_proj.bias": (18,), "out_proj.bias": (6,)}
+    assert shapes == expected
+
+
+WAYS = pytest.mark.parametrize("need_weights", [False, True])
+MODES = pytest.mark.parametrize("training", [False, True])
+
+
+def output_of(multi, *inputs, need_weights=False, **options):
+    result = multi(*inputs, need_weights=need_weights, **options)
+    return result[0] if need_weights else result
+
+
+@WAYS
+@MODES
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("t", [1, 4, 10])
+def test_nothing_leaks_from_later_positions(t, cross, training, need_weights):
+    """Bit for bit, with the same dropout."""
+    multi = module(dropout=0.5).train(training)
+    x, may = normal(3, 11, 6), causal_mask(11, DEVICE)
+    other = x.clone()
+    other[:, t:] = normal(3, 11, 6, seed=1)[:, t:] * 100
+
+    def run(x):
+        torch.manual_seed(5)
+        inputs = (normal(3, 11, 6, seed=2), x, x.clone()) if cross else (x,)
+        return output_of(
+            multi, *inputs, may_attend=may, need_weights=need_weights
+        )
+
+    before, after = run(x), run(other)
+    same(after[:, :t], before[:, :t])
+    assert (after[:, t] != before[:, t]).any()
+
+
+@WAYS
+def test_a_padded_key_does_not_leak(need_weights):
+    multi, query, key = module(), normal(2, 3, 6), normal(2, 5, 6, seed=1)
+    may = torch.tensor([True, True, True, False, True], device=DEVICE)
+    other = key.clone()
+    other[:, 3] = 1e6
+    mask = may[None, None, None]
+    before, after = (
+        output_of(multi, query, k, may_attend=mask, need_weights=need_weights)
+        for k in (key, other)
+    )
+    same(after, before)
+    without = output_of(multi, query, key[:, may], need_weights=need_weights)
+    close(before, without)
+
+
+@WAYS
+@few
+@given(dtype, st.booleans())
+def test_a_query_that_may_attend_to_nothing(need_weights, dtype, training):
+    """It gets the context 0: the output is the bias of the output matrix."""
+    multi = module(dtype=dtype).train(training)
+    x = normal(2, 5, 6, dtype=dtype).requires_grad_()
+    may = coins(2, 1, 5, 5)
+    may[..., 0], may[0, :, 2], may[1] = True, False, False
+    out = output_of(multi, x, may_attend=may, need_weights=need_weights)
+    same(out[0, 2], multi.out_proj.bias)
+    same(out[1], multi.out_proj.bias.expand(5, 6))
+    out.square().sum().backward()
+    for tensor in (x, *multi.parameters()):
+        assert tensor.grad.isfinite().all()
+    same(x.grad[1], torch.zeros_like(x.grad[1]))
+    assert (x.grad[0, 0] != 0).any()
+
+
+@WAYS
+def test_an_idle_query_alone_gives_zero_gradients(need_weights):
+    multi, x = module(), normal(1, 3, 6).requires_grad_()
+    may = torch.zeros(1, 1, 3, 3, dtype=torch.bool, device=DEVICE)
+    with torch.autograd.set_detect_anomaly(True):
+        out = output_of(multi, x, may_attend=may, need_weights=need_weights)
+        out.sum().backward()
+    for gradient in (x.grad, multi.in_proj.weight.grad):
+        same(gradient, torch.zeros_like(gradient))
+
+
+@few
+@given(dtype, st.booleans(), st.booleans())
+def test_both_paths_agree(dtype, masked, cross):
+    multi, x = module(dtype=dtype), normal(2, 3, 6, dtype=dtype)
+    y = normal(2, 5, 6, seed=1, dtype=dtype) if cross else x
+    may = coins(2, 2, 3, y.shape[1]) if masked else None
+    plain = multi(x, y, may_attend=may)
+    output, weights = multi(x, y, may_attend=may, need_weights=True)
+    close(plain, output, steps=32)
+    total = (
+        may.any(-1).to(dtype) if masked else torch.ones_like(weights[..., 0])
+    )
+    close(weights.sum(-1), total)
+
+
+@WAYS
+def test_gradient(need_weights):
+    multi = module(dtype=torch.float64)
+    x, y = (normal(1, n, 6, seed=n, dtype=torch.float64) for n in (2, 3))
+    may = coins(1, 2, 2, 3)
+    may[0, :, 1] = False
+
+    def run(x, y, *parameters):
+        named = dict(
+            zip(dict(multi.named_parameters()), parameters, strict=True)
+        )
+        return torch.func.functional_call(
+            multi, named, (x, y, None, may, need_weights)
+        )
+
+    inputs = (x.requires_grad_(), y.requires_grad_(), *multi.parameters())
+    assert torch.autograd.gradcheck(run, inputs)
+
+
+@WAYS
+def test_dropout_only_in_training(need_weights):
+    multi, x = module(dropout=0.5), normal(2, 5, 6)
+    plain = module()
+    multi.eval()
+    for _ in range(2):
+        out = output_of(multi, x, need_weights=need_weights)
+        same(out, output_of(plain, x, need_weights=need_weights))
+    multi.train()
+    once = output_of(multi, x, need_weights=need_weights)
+    assert (once != output_of(multi, x, need_weights=need_weights)).any()
+
+
+@WAYS
+def test_dropout_drops_weights_at_its_rate(need_weights):
+    """Values 1 for all: what arrives is the sum of the weights that stay."""
+    multi = module(1, 1, dropout=0.25, bias=False)
+    with torch.no_grad():
+        multi.in_proj.weight.copy_(torch.tensor([[0.0], [0.0], [1.0]]))
+        multi.out_proj.weight.fill_(1.0)
+    x = torch.ones(1, 101, 1, device=DEVICE)
+    out = output_of(multi, x, need_weights=need_weights)
+    stay = out * 0.75
+    assert abs(stay.mean().item() - 0.75) < 4 * (0.75 * 0.25) ** 0.5 / 101
+    assert abs(stay.std().item() - (0.75 * 0.25 / 101) ** 0.5) < 0.02
+
+
+def test_returned_weights_are_those_before_dropout():
+    multi, x = module(dropout=0.5), normal(2, 5, 6)
+    _, weights = multi(x, need_weights=True)
+    same(weights, module()(x, need_weights=True)[1])
+    close(weights.sum(-1), torch.ones(2, 2, 5, device=DEVICE))
+
+
+@WAYS
+def test_nothing_is_stored_on_the_module(need_weights):
+    multi = module()
+
+    def inventory():
+        parts = [(n, sorted(vars(m))) for n, m in multi.named_modules()]
+        return parts, list(multi.state_dict())
+
+    before = inventory()
+    multi(normal(2, 5, 6), need_weights=need_weights)
+    with record_weights(multi):
+        multi(normal(2, 5, 6))
+    assert inventory() == before
+    assert not any(m._forward_hooks for m in multi.modules())
+    assert not any(m._forward_pre_hooks for m in multi.modules())
+
+
+def test_copies_give_the_same_numbers():
+    multi, x = module(), normal(2, 5, 6)
+    fresh = MultiHeadAttention(6, 2).to(DEVICE)
+    fresh.load_state_dict(multi.state_dict())
+    for twin in (
+        copy.deepcopy(multi),
+        pickle.loads(pickle.dumps(multi)),
+        fresh,
+    ):
+        same(twin(x), multi(x))
+
+
+def test_empty_batches_and_no_query():
+    multi = module()
+    for ask in (False, True):
+        x, y = normal(2, 0, 6), normal(2, 5, 6)
+        assert output_of(multi, x, y, need_weights=ask).shape == (2, 0, 6)
+        assert output_of(multi, y[:0], need_weights=ask).shape == (0, 5, 6)
+
+
+@WAYS
+@pytest.mark.parametrize("cross", [False, True])
+def test_autocast(need_weights, cross):
+    """Autocast on the CPU; on a GPU with both half precisions."""
+    kinds = [torch.bfloat16, torch.float16][: 1 + (DEVICE.type == "cuda")]
+    multi, x = module(), normal(2, 5, 6)
+    y = normal(2, 5, 6, seed=1) if cross else x
+    may = coins(2, 1, 5, 5)
+    may[0, :, 1] = False
+    wanted = output_of(multi, x, y, may_attend=may)
+    for kind in kinds:
+        with torch.autocast(DEVICE.type, kind):
+            out = output_of(
+                multi, x, y, may_attend=may, need_weights=need_weights
+            )
+        assert out.dtype == kind
+        close(out, wanted.to(kind), steps=16)
+        same(out[0, 1], multi.out_proj.bias.to(kind))
+
+
+@pytest.mark.compiled
+@WAYS
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("cross", [False, True])
+def test_compiled_it_gives_the_same_numbers(cross, masked, need_weights):
+    torch.compiler.reset()
+    multi, x = module(), normal(2, 5, 6)
+    inputs = (x, normal(2, 5, 6, seed=1)) if cross else (x,)
+    may = coins(2, 1, 5, 5) if masked else None
+    if masked:
+        may[0, :, 1] = False
+    compiled = torch.compile(multi, fullgraph=True, backend="aot_eager")
+    options = {"may_attend": may, "need_weights": need_weights}
+    results = compiled(*inputs, **options), multi(*inputs, **options)
+    for ours, expected in zip(*results, strict=True):
+        close(ours, expected)
+
+
+@pytest.mark.compiled
+@WAYS
+def test_exported_it_gives_the_same_numbers(need_weights):
+    multi, x = module(), normal(2, 5, 6)
+    may = coins(2, 1, 5, 5)
+    may[0, :, 1] = False
+    inputs = (x, None, None, may, need_weights)
+    exported = torch.export.export(multi, inputs).module()
+    other = (normal(2, 5, 6, seed=1), None, None, ~may, need_weights)
+    for ours, expected in zip(exported(*other), multi(*other), strict=True):
+        close(ours, expected)
+
+
+class Layer(nn.Module):
+    """Two attentions, one of them deeper in the module."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = module()
+        self.inner = nn.Sequential(module(d_model=6, heads=3))
+
+    def forward(self, x, fail=False):
+        x = self.first(x, x, x, causal_mask(x.shape[1], DEVICE))
+        if fail:
+            raise RuntimeError("on purpose")
+        return self.inner(x)
+
+
+def test_record_weights_names_every_attention():
+    layer, x = Layer(), normal(2, 5, 6)
+    plain = layer(x)
+    with record_weights(layer) as weights:
+        assert weights == {}
+        close(layer(x), plain)
+        may = causal_mask(5, DEVICE)
+        output, first = layer.first(x, may_attend=may, need_weights=True)
+        _, second = layer.inner[0](output, need_weights=True)
+    assert list(weights) == ["first", "inner.0"]
+    same(weights["first"], first)
+    same(weights["inner.0"], second)
+    assert not weights["first"].requires_grad
+
+
+def test_record_weights_of_an_attention_alone_and_of_none():
+    multi, x = module(), normal(2, 5, 6)
+    with record_weights(multi) as weights:
+        multi(x)
+    assert list(weights) == [""]
+    with record_weights(nn.Linear(6, 6).to(DEVICE)) as weights:
+        pass
+    assert weights == {}
+
+
+def test_recording_changes_no_answer():
+    """Also where the weights are asked for, by name or by place."""
+    multi, x = module(), normal(2, 5, 6)
+    expected, _ = multi(x, need_weights=True)
+    with record_weights(multi) as weights:
+        for ask in (False, True):
+            by_name = multi(x, need_weights=ask)
+            by_place = multi(x, x, x, None, ask)
+            for result in (by_name, by_place):
+                assert isinstance(result, tuple) == ask
+                output, asked = result if ask else (result, weights[""])
+                close(output, expected)
+                same(asked.detach(), weights[""])
+                assert asked.requires_grad == ask
+
+
+def test_recording_twice_at_once():
+    multi, x = module(), normal(2, 5, 6)
+    with record_weights(multi) as outer:
+        with record_weights(multi) as inner:
+            output = multi(x)
+        same(outer[""], inner[""])
+        other = multi(normal(2, 5, 6, seed=1))
+    assert output.shape == other.shape == x.shape
+    assert (outer[""] != inner[""]).any()
+
+
+def test_each_pass_overwrites_the_last_one():
+    multi = module()
+    with record_weights(multi) as weights:
+        multi(normal(2, 5, 6))
+        multi(normal(3, 7, 6))
+    assert weights[""].shape == (3, 2, 7, 7)
+    _, expected = multi(normal(3, 7, 6), need_weights=True)
+    same(weights[""], expected)
+
+
+def test_an_error_ends_the_recording():
+    layer, x = Layer(), normal(2, 5, 6)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        with record_weights(layer) as weights:
+            layer(x, fail=True)
+    assert list(weights) == ["first"]
+    assert not any(m._forward_hooks for m in layer.modules())
+    assert not any(m._forward_pre_hooks for m in layer.modules())
+    weights.clear()
+    layer(x)
+    assert weights == {}
+
+
+def test_a_pass_that_fails_inside_an_attention_leaves_the_next_ones_alone():
+    multi, x = module(), normal(2, 5, 6)
+    with record_weights(multi) as weights:
+        with pytest.raises(RuntimeError):
+            with torch.device("meta"):
+                multi(x.to("meta"), need_weights=True)
+        assert torch.is_tensor(multi(x))
+    assert list(weights) == [""]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("argument", ["d_model", "heads"])
+def test_refuses_sizes_that_are_none(argument):
+    sizes = {"d_model": 6, "heads": 2}
+    for value, got in ((None, "NoneType"), (2.0, "float"), (True, "bool")):
+        with refused(TypeError, argument, "an integer", got):
+            MultiHeadAttention(**sizes | {argument: value})
+    for value in (0, -2):
+        with refused(ValueError, argument, "at least 1", f"{value}"):
+            MultiHeadAttention(**sizes | {argument: value})
+
+
+@pytest.mark.bad_input
+def test_refuses_a_width_that_cannot_be_divided():
+    with refused(ValueError, "d_model", "a multiple of heads=4", "6"):
+        MultiHeadAttention(6, 4)
+    with refused(ValueError, "dropout", "0 <= dropout < 1", "1.0"):
+        MultiHeadAttention(6, 2, dropout=1.0)
+    with refused(TypeError, "dropout", "a number", "str"):
+        MultiHeadAttention(6, 2, dropout="0.1")
+
+
+@pytest.mark.bad_input
+def test_split_heads_refuses_what_it_cannot_cut():
+    for value, got in ((None, "NoneType"), ([[[1.0]]], "list")):
+        with refused(TypeError, "x", "a tensor", got):
+            split_heads(value, 2)
+    with refused(TypeError, "x", "a floating-point tensor", "torch.int64"):
+        split_heads(torch.ones(2, 3, 6).long(), 2)
+    for shape in ((3, 6), (2, 3, 5, 6)):
+        with refused(ValueError, "x", "3 axes", f"{shape}"):
+            split_heads(torch.ones(shape), 2)
+    with refused(ValueError, "x", "multiple of heads=4", "(2, 3, 6)"):
+        split_heads(torch.ones(2, 3, 6), 4)
+    for heads, got in ((2.0, "float"), (None, "NoneType"), (True, "bool")):
+        with refused(TypeError, "heads", "an integer", got):
+            split_heads(torch.ones(2, 3, 6), heads)
+    with refused(ValueError, "heads", "at least 1", "0"):
+        split_heads(torch.ones(2, 3, 6), 0)
+
+
+@pytest.mark.bad_input
+def test_merge_heads_refuses_what_has_no_heads():
+    with refused(TypeError, "x", "a tensor", "list"):
+        merge_heads([1.0])
+    with refused(TypeError, "x", "a floating-point tensor", "torch.bool"):
+        merge_heads(coins(2, 3, 5, 7))
+    for shape in ((2, 3, 6), (1, 2, 3, 5, 6)):
+        with refused(ValueError, "x", "4 axes", f"{shape}"):
+            merge_heads(torch.ones(shape))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("argument", ["query", "key", "value"])
+@pytest.mark.parametrize(
+    ("wrong", "error", "expected", "got"),
+    [
+        ([[[1.0] * 6]], TypeError, "a tensor", "list"),
+        (torch.ones(2, 5, 6).int(), TypeError, "floating", "torch.int32"),
+        (torch.ones(5, 6), ValueError, "3 axes, (batch, length", "(5, 6)"),
+        (torch.ones(1, 2, 5, 6), ValueError, "3 axes", "(1, 2, 5, 6)"),
+        (torch.ones(2, 5, 7), ValueError, "of width 6", "(2, 5, 7)"),
+    ],
+)
+def test_refuses_inputs_that_are_none(argument, wrong, error, expected, got):
+    inputs = dict.fromkeys(("query", "key", "value"), torch.ones(2, 5, 6))
+    inputs[argument] = wrong
+    with refused(error, argument, expected, got):
+        module().cpu()(**inputs)
+
+
+@pytest.mark.bad_input
+def test_refuses_inputs_that_do_not_fit_together():
+    multi, x = module().cpu(), torch.ones(2, 5, 6)
+    with refused(TypeError, "key", "the dtype of query", "torch.float64"):
+        multi(x, x.double())
+    with refused(ValueError, "key", "the batch of the query, 2", "1"):
+        multi(x, x[:1])
+    with refused(ValueError, "value", "one for each key, (2, 5)", "(2, 3)"):
+        multi(x, x, x[:, :3])
+    with refused(ValueError, "value", "one for each key, (2, 5)", "(1, 5)"):
+        multi(x, x, x[:1])
+    with refused(ValueError, "key", "at least one key", "none"):
+        multi(x, x[:, :0])
+    with refused(ValueError, "query", "of width 6", "(2, 5, 3)"):
+        multi(x[..., :3])
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("may", "error", "expected", "got"),
+    [
+        ([[True]], TypeError, "a tensor", "list"),
+        (torch.ones(2, 1, 1, 5), TypeError, "= may", "masks.from_additive"),
+        (torch.ones(2, 1, 1, 5).int(), TypeError, "boolean", "from_zero_one"),
+        (torch.ones(5) > 0, ValueError, "four axes", "(5,)"),
+        (torch.ones(2, 5) > 0, ValueError, "four axes", "[:, None, None]"),
+        (torch.ones(3, 5) > 0, ValueError, "four axes", "mask[None, None]"),
+        (torch.ones(2, 3, 5) > 0, ValueError, "four axes", "mask[:, None]"),
+        (torch.ones(2, 3, 5) > 0, ValueError, "four axes", "mask[None]"),
+        (torch.ones(3, 1, 3, 5) > 0, ValueError, "(2, 2, 3, 5)", "(3, 1, 3"),
+        (torch.ones(2, 3, 3, 5) > 0, ValueError, "(2, 2, 3, 5)", "(2, 3, 3"),
+        (torch.ones(2, 1, 5, 3) > 0, ValueError, "(2, 2, 3, 5)", "(2, 1, 5"),
+    ],
+)
+def test_refuses_a_mask_that_is_none(may, error, expected, got):
+    multi, x, y = module().cpu(), torch.ones(2, 3, 6), torch.ones(2, 5, 6)
+    for ask in (False, True):
+        with refused(error, "may_attend", expected, got):
+            multi(x, y, may_attend=may, need_weights=ask)
+
+
+@pytest.mark.parametrize("axes", [(2, 2, 3, 1), (1, 1, 1, 5), (1, 2, 1, 1)])
+def test_a_mask_is_broadcast(axes):
+    multi, x, y = module(), normal(2, 3, 6), normal(2, 5, 6, seed=1)
+    may = coins(*axes)
+    whole = may.expand(2, 2, 3, 5)
+    for ask in (False, True):
+        close(
+            output_of(multi, x, y, may_attend=may, need_weights=ask),
+            output_of(multi, x, y, may_attend=whole, need_weights=ask),
+        )
