@@ -115,7 +115,8 @@ class MultiHeadAttention(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         validate.sources(query, key, value, self.d_model)
-        size = (len(query), self.heads, query.shape[1], key.shape[1])
+        batch, q_len = query.shape[:2]
+        size = (batch, self.heads, q_len, key.shape[1])
         validate.module_mask(may_attend, size)
 
         q, k, v = self.project(query, key, value)

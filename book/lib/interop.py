@@ -6,9 +6,18 @@ Not taught. The chapters use it to compare: same weights in, same numbers out.
 from functools import singledispatch
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
+from lib.decoder import Decoder, DecoderBlock
+from lib.encoder import Encoder, EncoderBlock
 from lib.heads import MultiHeadAttention
+from lib.layers import LayerNorm
+
+ACTIVATIONS = {
+    **dict.fromkeys((F.relu, torch.relu, nn.ReLU), "relu"),
+    **dict.fromkeys((F.gelu, nn.GELU), "gelu"),
+}
 
 
 @singledispatch
@@ -57,6 +66,102 @@ def _(module: nn.MultiheadAttention) -> MultiHeadAttention:
         pairs[ours.out_proj.bias] = module.out_proj.bias
     _copy(pairs)
     return ours
+
+
+@from_torch.register
+def _(module: nn.LayerNorm) -> LayerNorm:
+    if len(module.normalized_shape) != 1 or module.bias is None:
+        raise ValueError(
+            "module: expected a LayerNorm over one axis with weight and "
+            f"bias, got {module}"
+        )
+    ours = LayerNorm(module.normalized_shape[0], module.eps)
+    ours.to(module.weight).train(module.training)
+    _copy({ours.weight: module.weight, ours.bias: module.bias})
+    return ours
+
+
+@from_torch.register
+def _(module: nn.TransformerEncoderLayer) -> EncoderBlock:
+    ours = _block(EncoderBlock, module)
+    ours.attention = from_torch(module.self_attn)
+    _join(ours.around_attention, module.norm1, module.dropout1)
+    _join(ours.around_feed_forward, module.norm2, module.dropout2)
+    return ours
+
+
+@from_torch.register
+def _(module: nn.TransformerDecoderLayer) -> DecoderBlock:
+    ours = _block(DecoderBlock, module)
+    ours.self_attention = from_torch(module.self_attn)
+    ours.cross_attention = from_torch(module.multihead_attn)
+    _join(ours.around_self_attention, module.norm1, module.dropout1)
+    _join(ours.around_cross_attention, module.norm2, module.dropout2)
+    _join(ours.around_feed_forward, module.norm3, module.dropout3)
+    return ours
+
+
+@from_torch.register
+def _(module: nn.TransformerEncoder) -> Encoder:
+    return _stack(Encoder, module)
+
+
+@from_torch.register
+def _(module: nn.TransformerDecoder) -> Decoder:
+    return _stack(Decoder, module)
+
+
+def _block(kind: type, module: nn.Module) -> nn.Module:
+    """A block of the same sizes; only the feed-forward network is copied."""
+    if module.linear1.bias is None:
+        raise ValueError("module: expected bias=True, got bias=False")
+    ours = kind(
+        module.self_attn.embed_dim,
+        module.self_attn.num_heads,
+        module.linear1.out_features,
+        module.dropout.p,
+        module.norm_first,
+        _activation(module.activation),
+    )
+    ours.to(module.linear1.weight).train(module.training)
+    network = ours.feed_forward
+    _copy(
+        {
+            network.widen.weight: module.linear1.weight,
+            network.widen.bias: module.linear1.bias,
+            network.narrow.weight: module.linear2.weight,
+            network.narrow.bias: module.linear2.bias,
+        }
+    )
+    return ours
+
+
+def _activation(function: object) -> str:
+    """Our name of an activation, given as a function or as a module."""
+    is_module = isinstance(function, nn.Module)
+    known = type(function) if is_module else function
+    if getattr(function, "approximate", "none") != "none":
+        known = None
+    if known not in ACTIVATIONS:
+        raise ValueError(
+            f"module: expected relu or gelu as activation, got {function}"
+        )
+    return ACTIVATIONS[known]
+
+
+def _join(ours: nn.Module, norm: nn.LayerNorm, dropout: nn.Dropout) -> None:
+    """What stands around a sub-layer: its norm and its dropout."""
+    ours.norm = from_torch(norm)
+    ours.dropout.p = dropout.p
+
+
+def _stack(kind: type, module: nn.Module) -> nn.Module:
+    """All blocks, and the last norm if there is one."""
+    blocks = [from_torch(layer) for layer in module.layers]
+    ours = kind(blocks, final_norm=module.norm is not None)
+    if module.norm is not None:
+        ours.norm = from_torch(module.norm)
+    return ours.train(module.training)
 
 
 def _copy(pairs: dict[nn.Parameter, nn.Parameter]) -> None:

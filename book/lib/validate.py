@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+WHOLE = (int, torch.SymInt)  # the second while torch exports
 ANY_ID = torch.iinfo(torch.int64).max
 CONVENTION = {
     "may_attend": "True = may attend",
@@ -74,7 +75,7 @@ def axis(dim: int, **named: Tensor) -> None:
 
 def integer(name: str, value: object, least: int | None = None) -> None:
     """A Python integer, not a bool, not below `least`."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, WHOLE) or isinstance(value, bool):
         raise TypeError(
             f"{name}: expected an integer, got {type(value).__name__}"
         )
@@ -318,10 +319,15 @@ def exact_rank(rank: int, **named: Tensor) -> None:
             )
 
 
-def id_batch(ids: object) -> None:
-    """An integer tensor of shape (batch, length)."""
-    token_ids(ids, ANY_ID)
-    exact_rank(2, ids=ids)
+def id_batch(ids: object, name: str = "ids", most: int | None = None) -> None:
+    """Token ids (batch, length); with `most`, of 1 to `most` positions."""
+    token_ids(ids, ANY_ID, name)
+    exact_rank(2, **{name: ids})
+    if most is not None and not 1 <= ids.shape[1] <= most:
+        raise ValueError(
+            f"{name}: expected 1 to {most} positions (max_length), got "
+            f"{shape(ids)}"
+        )
 
 
 def key_count(lengths: object, max_length: object) -> int:
@@ -540,3 +546,72 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise ValueError(
             f"{name}: expected one of {', '.join(allowed)}, got {value!r}"
         )
+
+
+def instance(kind: type, **named: object) -> None:
+    """Every argument is of this class."""
+    for name, value in named.items():
+        if not isinstance(value, kind):
+            raise TypeError(
+                f"{name}: expected a {kind.__name__}, got "
+                f"{type(value).__name__}"
+            )
+
+
+def blocks(items: object, kind: type) -> tuple[list, int]:
+    """At least one block, all of one class and width; and that width."""
+    if not isinstance(items, Iterable):
+        raise TypeError(
+            f"blocks: expected a list of {kind.__name__}, got "
+            f"{type(items).__name__}"
+        )
+    items = list(items)
+    if not items:
+        raise ValueError("blocks: expected at least one, got none")
+    for block in items:
+        instance(kind, **{"an item of blocks": block})
+    widths = {block.feed_forward.widen.in_features for block in items}
+    if len(widths) > 1:
+        raise ValueError(f"blocks: expected one width, got {sorted(widths)}")
+    return items, widths.pop()
+
+
+def config(fields: object) -> None:
+    """The fields of a `TransformerConfig` fit together."""
+    sizes = ("source_vocab_size", "target_vocab_size", "d_ff", "max_length")
+    layers = ("encoder_layers", "decoder_layers")
+    positive(**{name: getattr(fields, name) for name in sizes + layers})
+    divisible(fields.d_model, fields.heads)
+    even("d_model", fields.d_model)
+    probability("dropout", fields.dropout)
+    booleans(norm_first=fields.norm_first)
+    if fields.final_norms is not None:
+        booleans(final_norms=fields.final_norms)
+    choice("activation", fields.activation, ("relu", "gelu"))
+    choice("tied", fields.tied, ("none", "target", "all"))
+    special_ids(fields)
+    source, target = fields.source_vocab_size, fields.target_vocab_size
+    if fields.tied == "all" and source != target:
+        raise ValueError(
+            'tied: expected vocabularies of one size for "all", got '
+            f"{source} and {target}"
+        )
+
+
+def special_ids(fields: object) -> None:
+    """PAD is in both vocabularies, BOS and EOS in the target's."""
+    vocab = min(fields.source_vocab_size, fields.target_vocab_size)
+    for name in ("pad_id", "bos_id", "eos_id"):
+        rows = vocab if name == "pad_id" else fields.target_vocab_size
+        value = getattr(fields, name)
+        integer(name, value, least=0)
+        if value >= rows:
+            raise ValueError(
+                f"{name}: expected an id below {rows}, the size of the "
+                f"vocabulary, got {value}"
+            )
+        if name != "pad_id" and value == fields.pad_id:
+            raise ValueError(
+                f"{name}: expected another id than pad_id={fields.pad_id}, "
+                "because PAD is masked"
+            )

@@ -1,0 +1,129 @@
+"""Chapter 9: the decoder, which looks at its own past and at a memory.
+
+Nothing here hides the future: the causal mask is an argument, built in
+chapter 10 from the token ids. Caches for decoding come in chapter 12.
+"""
+
+from collections.abc import Iterable
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from lib import validate
+from lib.heads import MultiHeadAttention
+from lib.layers import FeedForward, LayerNorm, Residual
+
+
+class DecoderBlock(nn.Module):
+    """Self-attention, cross-attention, feed-forward, each in a residual.
+
+    Source: Vaswani et al. 2017, section 3.1.
+
+    Args:
+        d_model: the width of inputs, memory and outputs.
+        heads: the number of heads of either attention.
+        d_ff: the hidden width of the feed-forward network.
+        dropout: on attention weights, hidden layer and all three branches.
+        norm_first: pre-norm instead of post-norm. The memory is never
+            normalised here.
+        activation: "relu" or "gelu".
+
+    Raises:
+        TypeError: a size is not an integer.
+        ValueError: d_model is not a multiple of heads, dropout not a
+            probability below 1, or the activation unknown.
+    """
+
+    def __init__(
+        self,
+        d_model,
+        heads,
+        d_ff,
+        dropout=0.0,
+        norm_first=False,
+        activation="relu",
+    ):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
+        self.around_self_attention = Residual(d_model, dropout, norm_first)
+        self.around_cross_attention = Residual(d_model, dropout, norm_first)
+        self.around_feed_forward = Residual(d_model, dropout, norm_first)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch t_len d_model"],
+        memory: Float[Tensor, "batch s_len d_model"],
+        may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ) -> Float[Tensor, "batch t_len d_model"]:
+        """Look back, look at the memory, then work alone.
+
+        Args:
+            x: one vector for each target position.
+            memory: one vector for each source position, from the encoder.
+            may_attend: for the self-attention: boolean, True = may attend,
+                rank 4, broadcastable to (batch, heads, t_len, t_len);
+                usually causal. None hides nothing, not even the future.
+            memory_may_attend: for the cross-attention, broadcastable to
+                (batch, heads, t_len, s_len); usually the padding mask of
+                the source.
+
+        Raises:
+            TypeError: not floating point, different dtypes, or a mask that is
+                not boolean.
+            ValueError: shapes that do not fit together.
+        """
+
+        def look_back(x):
+            return self.self_attention(x, may_attend=may_attend)
+
+        def look_across(x):
+            return self.cross_attention(
+                x, memory, may_attend=memory_may_attend
+            )
+
+        x = self.around_self_attention(x, look_back)
+        x = self.around_cross_attention(x, look_across)
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class Decoder(nn.Module):
+    """Blocks one after the other, and a last LayerNorm if asked for.
+
+    Pre-norm blocks need it, because their sums are never normalised.
+
+    Args:
+        blocks: the `DecoderBlock`s, first to last. One that is given twice
+            runs twice, with the same weights.
+        final_norm: end in a LayerNorm.
+
+    Raises:
+        TypeError: something else than decoder blocks.
+        ValueError: there is no block, or their widths differ.
+    """
+
+    def __init__(self, blocks: Iterable[DecoderBlock], final_norm=False):
+        super().__init__()
+        blocks, d_model = validate.blocks(blocks, DecoderBlock)
+        self.blocks = nn.ModuleList(blocks)
+        self.norm = LayerNorm(d_model) if final_norm else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch t_len d_model"],
+        memory: Float[Tensor, "batch s_len d_model"],
+        may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ) -> Float[Tensor, "batch t_len d_model"]:
+        """Every block in turn; all look at the same memory.
+
+        Raises:
+            TypeError: not floating point, different dtypes, or a mask that is
+                not boolean.
+            ValueError: shapes that do not fit together.
+        """
+        for block in self.blocks:
+            x = block(x, memory, may_attend, memory_may_attend)
+        return self.norm(x)

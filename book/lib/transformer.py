@@ -1,0 +1,249 @@
+"""Chapter 10: encoder and decoder put together, from one configuration.
+
+Token ids in, logits out. Loss and training come in chapter 11, writing token
+by token and its caches in chapter 12.
+"""
+
+import pprint
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from lib import validate
+from lib.decoder import Decoder, DecoderBlock
+from lib.embedding import TokenEmbedding
+from lib.encoder import Encoder, EncoderBlock
+from lib.heads import MultiHeadAttention
+from lib.masks import causal_mask, padding_mask_from_ids
+from lib.positions import PositionalEncoding
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """All sizes and choices of a model; the defaults are the base model.
+
+    Source: Vaswani et al. 2017, table 3, first row.
+
+    Args:
+        source_vocab_size: the number of source tokens.
+        target_vocab_size: the number of target tokens.
+        d_model: the width between the blocks.
+        heads: the number of heads of every attention.
+        d_ff: the hidden width of the feed-forward networks.
+        encoder_layers: the number of encoder blocks.
+        decoder_layers: the number of decoder blocks.
+        dropout: one rate for all places.
+        norm_first: pre-norm instead of post-norm.
+        final_norms: end both stacks in a LayerNorm. None means: if
+            norm_first, as pre-norm needs them and post-norm has none.
+        activation: "relu" or "gelu".
+        tied: "target": target table and output matrix are one; "all": the
+            source table too; "none": three matrices.
+        max_length: positions that exist; longer sequences are an error.
+        pad_id: the id that fills up a batch, the same in both vocabularies.
+        bos_id: begins a target.
+        eos_id: ends one.
+
+    Raises:
+        TypeError: a field has another type.
+        ValueError: a size is below 1, d_model odd or not a multiple of heads,
+            dropout not a probability below 1, an id outside its vocabulary,
+            two ids equal, or tied="all" with vocabularies of different size.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_model: int = 512
+    heads: int = 8
+    d_ff: int = 2048
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+    dropout: float = 0.1
+    norm_first: bool = False
+    final_norms: bool | None = None
+    activation: str = "relu"
+    tied: str = "target"
+    max_length: int = 5000
+    pad_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+
+    def __post_init__(self):
+        validate.config(self)
+
+    def __str__(self) -> str:
+        """One field a line, where one line is too short."""
+        return pprint.pformat(self)
+
+    @property
+    def has_final_norms(self) -> bool:
+        """`final_norms`, or what fits to `norm_first`."""
+        chosen = self.final_norms
+        return self.norm_first if chosen is None else chosen
+
+
+@torch.no_grad()
+def initialise(model: nn.Module) -> None:
+    """Xavier: matrices uniform in ±sqrt(6 / (in + out)), biases zero.
+
+    Source: Glorot and Bengio 2010, equation 16. W_Q, W_K and W_V count as
+    three matrices, not as one. Embedding tables keep their own start.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            for matrix in module.in_proj.weight.chunk(3):
+                nn.init.xavier_uniform_(matrix)
+
+
+class Transformer(nn.Module):
+    """Source ids and target ids in, logits of each next target token out.
+
+    Source: Vaswani et al. 2017, section 3. A tied matrix exists once, also in
+    the state dict.
+
+    Args:
+        config: all sizes and choices.
+
+    Raises:
+        TypeError: it is not a `TransformerConfig`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        validate.instance(TransformerConfig, config=config)
+        c, self.config = config, config
+        block = (c.d_model, c.heads, c.d_ff, c.dropout)
+        kind = (c.norm_first, c.activation)
+        target = TokenEmbedding(c.target_vocab_size, c.d_model, c.pad_id)
+        self.tables = nn.ModuleDict({"target": target})
+        if c.tied != "all":
+            source = TokenEmbedding(c.source_vocab_size, c.d_model, c.pad_id)
+            self.tables["source"] = source
+        self.positions = PositionalEncoding(c.d_model, c.max_length, c.dropout)
+        self.encoder = Encoder(
+            [EncoderBlock(*block, *kind) for _ in range(c.encoder_layers)],
+            c.has_final_norms,
+        )
+        self.decoder = Decoder(
+            [DecoderBlock(*block, *kind) for _ in range(c.decoder_layers)],
+            c.has_final_norms,
+        )
+        if c.tied == "none":
+            self.output = nn.Linear(c.d_model, c.target_vocab_size, False)
+        initialise(self)
+
+    @property
+    def source_embedding(self) -> TokenEmbedding:
+        """The target's, if all tables are tied."""
+        return self.tables["target" if self.config.tied == "all" else "source"]
+
+    @property
+    def target_embedding(self) -> TokenEmbedding:
+        """Its table is the output matrix too, unless nothing is tied."""
+        return self.tables["target"]
+
+    @property
+    def output_matrix(self) -> Float[Tensor, "vocab d_model"]:
+        """One row for each target token; there is no bias."""
+        if self.config.tied == "none":
+            return self.output.weight
+        return self.target_embedding.table.weight
+
+    def source_mask(self, source: Int[Tensor, "batch s_len"]):
+        """Everything but PAD, of shape (batch, 1, 1, s_len)."""
+        return padding_mask_from_ids(source, self.config.pad_id)
+
+    def target_mask(self, target: Int[Tensor, "batch t_len"]):
+        """Neither PAD nor the future, of shape (batch, 1, t_len, t_len)."""
+        padding = padding_mask_from_ids(target, self.config.pad_id)
+        return padding & causal_mask(target.shape[1], target.device)
+
+    def encode(
+        self,
+        source: Int[Tensor, "batch s_len"],
+        may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ) -> Float[Tensor, "batch s_len d_model"]:
+        """The memory: one vector for each source position.
+
+        Args:
+            source: token ids, filled up with PAD.
+            may_attend: instead of `source_mask(source)`; rank 4.
+
+        Raises:
+            TypeError: `source` is not an integer tensor, or the mask not
+                boolean.
+            ValueError: an id outside the vocabulary, an empty or too long
+                sequence, or a mask that does not broadcast.
+        """
+        validate.id_batch(source, "source", self.config.max_length)
+        if may_attend is None:
+            may_attend = self.source_mask(source)
+        x = self.positions(self.source_embedding(source))
+        return self.encoder(x, may_attend)
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch t_len"],
+        memory: Float[Tensor, "batch s_len d_model"],
+        may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ) -> Float[Tensor, "batch t_len vocab"]:
+        """Logits: row t scores every token as the one after target[t].
+
+        Args:
+            target: token ids that begin with BOS, filled up with PAD.
+            memory: from `encode`.
+            may_attend: instead of `target_mask(target)`; rank 4.
+            memory_may_attend: which memory may be looked at; rank 4. Pass
+                `source_mask(source)` where the source holds PAD, because the
+                memory does not say; None hides nothing.
+
+        Raises:
+            TypeError: `target` is not an integer tensor, or a mask not
+                boolean.
+            ValueError: an id outside the vocabulary, an empty or too long
+                sequence, a memory of another batch or width, or a mask that
+                does not broadcast.
+        """
+        validate.id_batch(target, "target", self.config.max_length)
+        if may_attend is None:
+            may_attend = self.target_mask(target)
+        x = self.positions(self.target_embedding(target))
+        x = self.decoder(x, memory, may_attend, memory_may_attend)
+        return F.linear(x, self.output_matrix)
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch s_len"],
+        target: Int[Tensor, "batch t_len"],
+        source_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        target_may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ) -> Float[Tensor, "batch t_len vocab"]:
+        """Encode the source, then decode the target with all of it in view.
+
+        Args:
+            source: token ids, filled up with PAD.
+            target: token ids that begin with BOS, filled up with PAD.
+            source_may_attend: instead of `source_mask(source)`.
+            target_may_attend: instead of `target_mask(target)`.
+            memory_may_attend: instead of `source_mask(source)`.
+
+        Raises:
+            TypeError: ids that are not integers, or a mask not boolean.
+            ValueError: as `encode` and `decode`, or different batches.
+        """
+        memory = self.encode(source, source_may_attend)
+        if memory_may_attend is None:
+            memory_may_attend = self.source_mask(source)
+        return self.decode(
+            target, memory, target_may_attend, memory_may_attend
+        )
