@@ -76,6 +76,8 @@ class DecoderBlock(nn.Module):
             ValueError: shapes that do not fit together.
         """
 
+        validate.memory(x, memory, self.cross_attention.d_model)
+
         def look_back(x):
             return self.self_attention(x, may_attend=may_attend)
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, FAINT, PLATE = "#222222", "#888888", "#F2F2F2"
+TOKEN, MAY = "#DCEAF4", "#2F7FBC"
 
 plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
@@ -144,7 +145,7 @@ def token_grid(tokens: list[list[str]], faint: str, title: str = "") -> Axes:
     for i, row in enumerate(tokens):
         for j, token in enumerate(row):
             pad = token == faint
-            face = PLATE if pad else "#DCEAF4"
+            face = PLATE if pad else TOKEN
             axes.add_patch(
                 Rectangle((j + 0.04, i + 0.06), 0.92, 0.88, fc=face, ec="none")
             )
@@ -193,7 +194,7 @@ def _matrix(axes, corner, values, cell, highlight=(), name=None) -> None:
             )
 
 
-def _arrow(axes, start, end, colour=FAINT) -> None:
+def _arrow(axes, start, end, colour=FAINT, name=None) -> None:
     axes.add_patch(
         FancyArrowPatch(
             start,
@@ -204,6 +205,7 @@ def _arrow(axes, start, end, colour=FAINT) -> None:
             lw=1.2,
             shrinkA=0,
             shrinkB=0,
+            gid=name,
         )
     )
 
@@ -467,3 +469,360 @@ def _station(axes, centre, half_width, text, gid) -> None:
     )
     axes.add_patch(box)
     axes.text(x, y, text, ha="center", va="center", gid=gid)
+
+
+def attention_maps(
+    panels: dict[str, Tensor], rows: list[str], columns: list[str]
+) -> list[Axes]:
+    """Matrices of weights from 0 to 1, two in a row, without numbers.
+
+    A panel's weights are read back with `axes.images[0].get_array()`.
+    """
+    across = min(2, len(panels))
+    lines = -(-len(panels) // 2)
+    long = len(columns) * max(map(len, columns)) > 48 // across
+    height = 0.8 + (0.36 - 0.06 * across) * len(rows)
+    if long:
+        height += 0.08 * max(map(len, columns))
+    figure, grid = plt.subplots(
+        lines, across, figsize=(4.8, height * lines), squeeze=False
+    )
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    drawn = list(grid.flat[: len(panels)])
+    for axes, (title, matrix) in zip(drawn, panels.items(), strict=True):
+        axes.imshow(
+            numbers(matrix), vmin=0, vmax=1, cmap="Blues", aspect="auto"
+        )
+        axes.set_title(title)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.tick_params(length=0, labelsize=9, pad=2)
+        axes.tick_params(axis="x", rotation=90 if long else 0)
+        axes.spines[:].set_color("#CCCCCC")
+        axes.spines[:].set_visible(True)
+        axes.set_xlabel("key")
+        if axes in grid[:, 0]:
+            axes.set_ylabel("query")
+        else:
+            axes.tick_params(labelleft=False)
+    return drawn
+
+
+def _box(axes, centre, size, text, colour=PLATE, name=None) -> None:
+    """A tinted box with a word in the middle; `name` is the word's gid."""
+    (x, y), (width, height) = centre, size
+    corner = (x - width / 2, y - height / 2)
+    alpha = 1.0 if colour in (PLATE, TOKEN, "white") else 0.25
+    axes.add_patch(Rectangle(corner, width, height, fc="white", ec="none"))
+    axes.add_patch(
+        Rectangle(corner, width, height, fc=colour, ec="none", alpha=alpha)
+    )
+    axes.text(x, y, text, ha="center", va="center", gid=name)
+
+
+def _letter(axes, start, end, letter, name, shift=(0.2, 0)) -> None:
+    """An arrow in the colour of Q, K or V, with the letter beside it."""
+    colour = {"Q": QUERY, "K": KEY, "V": VALUE}[letter]
+    _arrow(axes, start, end, colour, name)
+    x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    axes.text(
+        x + shift[0],
+        y + shift[1],
+        letter,
+        ha="center",
+        va="center",
+        color=colour,
+        fontsize=9,
+        weight="bold",
+    )
+
+
+def _dotted(axes, start, end) -> None:
+    _arrow(axes, start, end)
+    axes.patches[-1].set_linestyle(":")
+
+
+def _line(axes, xs, ys) -> None:
+    axes.plot(xs, ys, color=FAINT, lw=1.2, zorder=1)
+
+
+def _inputs(axes, x, y, left, part, mask) -> float:
+    """What flows into a sub-layer whose box starts at the height `y`.
+
+    Gives the height of the box, whose left edge is at `left`.
+    """
+    if part == "feed-forward":
+        _arrow(axes, (x, y - 0.65), (x, y))
+        return 1.0
+    if part == "cross-attention":
+        height, note = 1.9, y + 1.5
+        _letter(axes, (x, y - 0.65), (x, y), "Q", f"{part} Q")
+        centre = (0.95, y + 0.55)
+        _box(axes, centre, (1.7, 1.1), "memory", OUTPUT, "memory")
+        for letter, at in (("K", y + 0.25), ("V", y + 0.8)):
+            start, end, gid = (1.8, at), (left, at), f"{part} {letter}"
+            _letter(axes, start, end, letter, gid, (-0.2, 0.2))
+    else:
+        height, note = 1.0, y + 0.5
+        _line(axes, [x - 1.2, x + 1.2], [y - 0.65] * 2)
+        for at, letter in ((x - 1.2, "Q"), (x, "K"), (x + 1.2, "V")):
+            start, end, gid = (at, y - 0.65), (at, y), f"{part} {letter}"
+            _letter(axes, start, end, letter, gid)
+    axes.text(
+        1.0, note, mask, ha="center", va="center", fontsize=9, gid="mask"
+    )
+    _dotted(axes, (1.9, note), (left, note))
+    return height
+
+
+def _block(parts: dict[str, str], norm_first: bool) -> Axes:
+    """One block, bottom to top: its sub-layers, each with its mask or ""."""
+    x, left, right, low = 4.9, 3.0, 7.4, 0.9
+    figure, axes = plt.subplots()
+    plate = Rectangle((2.6, low), 5.4, 1, fc=PLATE, ec="none")
+    axes.add_patch(plate)
+    _arrow(axes, (x, 0.25), (x, low))
+    axes.text(x, 0, "x", ha="center", va="center", gid="station")
+    y = low
+    for part, mask in parts.items():
+        leave = y + 0.2
+        _line(axes, [x, x], [y, y + 0.4])
+        y += 0.4
+        if norm_first:
+            _arrow(axes, (x, y), (x, y + 0.3))
+            _station(axes, (x, y + 0.57), 0.62, "norm", "station")
+            _line(axes, [x, x], [y + 0.84, y + 1.1])
+            y += 1.1
+        y += 0.65
+        height = _inputs(axes, x, y, left, part, mask)
+        centre = (x, y + height / 2)
+        _box(axes, centre, (2 * (x - left), height), part, "white", "station")
+        y += height
+        _arrow(axes, (x, y), (x, y + 0.35))
+        y += 0.62
+        _line(axes, [x, right, right], [leave, leave, y])
+        _arrow(axes, (right, y), (x + 0.3, y), FAINT, "residual")
+        _station(axes, (x, y), 0.3, "+", "station")
+        y += 0.27
+        if not norm_first:
+            _arrow(axes, (x, y), (x, y + 0.35))
+            _station(axes, (x, y + 0.62), 0.62, "norm", "station")
+            y += 0.89
+    high = y + 0.25
+    plate.set_height(high - low)
+    _arrow(axes, (x, y), (x, high + 0.5))
+    brace = [8.15, 8.35, 8.35, 8.15]
+    axes.plot(brace, [low, low, high, high], color=INK, lw=1.2)
+    middle = (low + high) / 2
+    axes.text(8.5, middle, "N\ntimes", va="center", gid="repeat")
+    axes.set(xlim=(0, 9.6), ylim=(-0.3, high + 0.6))
+    figure.set_size_inches(4.8, (high + 0.9) / 2)
+    axes.axis("off")
+    return axes
+
+
+def encoder_block(norm_first: bool = False) -> Axes:
+    """An encoder block, bottom to top; gid "station" names its stations."""
+    parts = {"self-attention": "padding\nmask", "feed-forward": ""}
+    return _block(parts, norm_first)
+
+
+def decoder_block(norm_first: bool = False) -> Axes:
+    """A decoder block, bottom to top; gid "station" names its stations."""
+    parts = {
+        "causal self-attention": "causal and\npadding\nmask",
+        "cross-attention": "memory\nmask",
+        "feed-forward": "",
+    }
+    return _block(parts, norm_first)
+
+
+def three_attentions() -> Axes:
+    """Encoder, decoder and cross-attention: where Q, K, V and masks are from.
+
+    The last source token and the last target token are padding. An arrow's
+    gid is attention, letter, origin, as in "cross K memory"; that of a cell
+    of a mask is attention, "open" or "closed", query, key.
+    """
+    figure, axes = plt.subplots(figsize=(4.8, 4.2))
+    names = {
+        "encoder": ("encoder\nself-attention", "padding\nmask"),
+        "decoder": ("decoder\nself-attention", "causal and\npadding mask"),
+        "cross": ("decoder\ncross-attention", "memory\nmask"),
+    }
+    origins = {
+        "encoder": dict.fromkeys("QKV", "source"),
+        "decoder": dict.fromkeys("QKV", "target"),
+        "cross": {"Q": "target", "K": "memory", "V": "memory"},
+    }
+    lengths = {"source": 4, "target": 5, "memory": 4}
+    for column, (name, (title, mask)) in enumerate(names.items()):
+        x, froms = 1.6 + 3.2 * column, origins[name]
+        boxes = [(froms["Q"], 0, 2.9)]
+        ends = (-1, 0, 1)
+        if name == "cross":
+            boxes = [("target", -0.85, 1.2), ("memory", 0.65, 1.6)]
+            ends = (-0.85, 0.25, 1.05)
+        for origin, at, wide in boxes:
+            memory = origin == "memory"
+            text = origin if memory else f"{origin}\nstates"
+            colour = OUTPUT if memory else TOKEN
+            _box(axes, (x + at, 0.6), (wide, 1.1), text, colour, "origin")
+        for letter, at in zip("QKV", ends, strict=True):
+            gid = f"{name} {letter} {froms[letter]}"
+            start, end = (x + at, 1.15), (x + at, 2.25)
+            _letter(axes, start, end, letter, gid)
+        _box(axes, (x, 2.8), (2.9, 1.1), title, PLATE, "attention")
+        axes.text(x, 4.25, mask, ha="center", va="center", gid="mask")
+        _dotted(axes, (x, 3.85), (x, 3.35))
+        rows, keys = lengths[froms["Q"]], lengths[froms["K"]]
+        left, top = x - keys / 4, 4.8 + rows / 2
+        for i in range(rows):
+            for j in range(keys):
+                seen = j < keys - 1 and (name != "decoder" or j <= i)
+                box = Rectangle(
+                    (left + j / 2, top - (i + 1) / 2),
+                    0.5,
+                    0.5,
+                    fc=MAY if seen else PLATE,
+                    ec="white",
+                    lw=1.5,
+                    gid=f"{name} {'open' if seen else 'closed'} {i} {j}",
+                )
+                axes.add_patch(box)
+        note = {"ha": "center", "va": "center", "fontsize": 9}
+        axes.text(x, top + 0.2, "key", **note)
+        axes.text(left - 0.2, top - rows / 4, "query", rotation=90, **note)
+    axes.set(xlim=(0, 9.6), ylim=(0, 7.7))
+    axes.axis("off")
+    return axes
+
+
+def _chip(axes, left, middle, token, colour, name) -> float:
+    """A token in a box as wide as its letters; gives its right edge."""
+    width = 0.2 + 0.17 * max(2, len(token))
+    _box(axes, (left + width / 2, middle), (width, 0.5), token, colour, name)
+    axes.texts[-1].set_fontsize(8.5)
+    return left + width
+
+
+def decoding_steps(source: list[str], target: list[str]) -> Axes:
+    """Encode once, then one run of the decoder for each token of `target`.
+
+    Time runs downward. Gids, each on as many artists as there are: "source",
+    "encoder run", "memory", and of step 1 "memory to step 1", "input 1",
+    "decoder run 1" and "output 1". The first input is BOS.
+    """
+    figure, axes = plt.subplots()
+    inputs = ["BOS", *target[:-1]]
+    bar, pitch, right = 3.6, 1.35, 9.5
+    fed = None
+    for step, token in enumerate(target):
+        top = -pitch * step
+        middle = top - 0.37
+        gid = f"memory to step {step + 1}"
+        _arrow(axes, (2.98, middle), (bar, middle), OUTPUT, gid)
+        plate = Rectangle((bar, top - 1.15), 1, 1.15, fc=PLATE, ec="none")
+        axes.add_patch(plate)
+        axes.text(
+            bar + 0.12,
+            top - 0.88,
+            f"decoder, step {step + 1}",
+            va="center",
+            fontsize=8.5,
+            gid=f"decoder run {step + 1}",
+        )
+        edge = bar + 0.06
+        for given in inputs[: step + 1]:
+            left = edge + 0.06
+            gid = f"input {step + 1}"
+            edge = _chip(axes, left, middle, given, TOKEN, gid)
+        if fed:
+            _arrow(axes, fed, ((left + edge) / 2, middle + 0.25))
+        end = max(edge + 0.12, bar + 2.2)
+        plate.set_width(end - bar)
+        _arrow(axes, (end, middle), (end + 0.4, middle))
+        gid = f"output {step + 1}"
+        edge = _chip(axes, end + 0.4, middle, token, OUTPUT, gid)
+        fed = (end + 0.4 + edge) / 2, middle - 0.25
+        right = max(right, edge)
+    y = 0.0
+    for token in source:
+        _box(axes, (1.0, y - 0.25), (1.7, 0.5), token, TOKEN, "source")
+        axes.texts[-1].set_fontsize(8.5)
+        y -= 0.56
+    _arrow(axes, (1.0, y), (1.0, y - 0.5))
+    y -= 1.0
+    _box(axes, (1.0, y), (1.7, 1.0), "encoder", PLATE, "encoder run")
+    _arrow(axes, (1.85, y), (2.38, y))
+    bottom = min(y - 0.5, 0.2 - pitch * len(target))
+    _box(axes, (2.68, bottom / 2), (0.6, -bottom), "memory", OUTPUT, "memory")
+    axes.texts[-1].set_rotation(90)
+    axes.set(xlim=(0, right + 0.1), ylim=(bottom - 0.1, 0.1))
+    figure.set_size_inches((right + 0.1) / 2, (0.2 - bottom) / 2)
+    axes.axis("off")
+    return axes
+
+
+def _shortest(edges, start, end) -> list:
+    """The shortest way over directed edges, as a list of edges."""
+    ways = {start: []}
+    while end not in ways:
+        ways |= {
+            edge[1]: [*ways[edge[0]], edge]
+            for edge in edges
+            if edge[0] in ways and edge[1] not in ways
+        }
+    return ways[end]
+
+
+def paths(length: int) -> list[Axes]:
+    """From the first input to the last output, on the shortest way.
+
+    Recurrent network, convolution of width 3, self-attention. The gid of the
+    lines of the way is "path", of all other connections "connection"; a line
+    leads from its first point to its second.
+    """
+    last = length - 1
+    steps, positions = range(last), range(length)
+    recurrence = [((j, 0), (j, 1)) for j in positions]
+    recurrence += [((j, 1), (j + 1, 1)) for j in steps]
+    convolution = [
+        ((j, layer), (i, layer + 1))
+        for layer in steps
+        for j in positions
+        for i in positions
+        if abs(i - j) <= 1
+    ]
+    attention = [((j, 0), (i, 1)) for j in positions for i in positions]
+    panels = {
+        "recurrent network": (recurrence, 1),
+        "convolution of width 3": (convolution, last),
+        "self-attention": (attention, 1),
+    }
+    heights = [layers + 0.9 for _, layers in panels.values()]
+    size = (4.8, 1.0 + 0.5 * sum(heights))
+    figure, stack = plt.subplots(3, 1, figsize=size, height_ratios=heights)
+    for axes, (title, (edges, layers)) in zip(
+        stack, panels.items(), strict=True
+    ):
+        way = _shortest(edges, (0, 0), (last, layers))
+        for edge in edges:
+            xs, ys = zip(*edge, strict=True)
+            if edge in way:
+                style = {"color": KEY, "lw": 2.6, "zorder": 2, "gid": "path"}
+            else:
+                style = {"color": "#CCCCCC", "lw": 0.8, "gid": "connection"}
+            axes.plot(xs, ys, **style)
+        circles = [(j, y) for y in range(layers + 1) for j in positions]
+        axes.scatter(
+            *zip(*circles, strict=True), 60, "white", ec=INK, zorder=3
+        )
+        for y, name in ((0, "input"), (layers, "output")):
+            axes.text(-0.25, y, name, ha="right", va="center", fontsize=9)
+        plural = "s" if len(way) > 1 else ""
+        axes.set_title(f"{title}: {len(way)} step{plural}")
+        axes.set(xlim=(-1.0, last + 0.2), ylim=(-0.35, layers + 0.35))
+        axes.axis("off")
+    return list(stack)

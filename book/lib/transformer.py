@@ -183,7 +183,8 @@ class Transformer(nn.Module):
             ValueError: an id outside the vocabulary, an empty or too long
                 sequence, or a mask that does not broadcast.
         """
-        validate.id_batch(source, "source", self.config.max_length)
+        c = self.config
+        validate.id_batch(source, "source", c.max_length, c.source_vocab_size)
         if may_attend is None:
             may_attend = self.source_mask(source)
         x = self.positions(self.source_embedding(source))
@@ -213,7 +214,8 @@ class Transformer(nn.Module):
                 sequence, a memory of another batch or width, or a mask that
                 does not broadcast.
         """
-        validate.id_batch(target, "target", self.config.max_length)
+        c = self.config
+        validate.id_batch(target, "target", c.max_length, c.target_vocab_size)
         if may_attend is None:
             may_attend = self.target_mask(target)
         x = self.positions(self.target_embedding(target))
@@ -241,6 +243,7 @@ class Transformer(nn.Module):
             TypeError: ids that are not integers, or a mask not boolean.
             ValueError: as `encode` and `decode`, or different batches.
         """
+        validate.same_batch(source, target)
         memory = self.encode(source, source_may_attend)
         if memory_may_attend is None:
             memory_may_attend = self.source_mask(source)

@@ -319,9 +319,14 @@ def exact_rank(rank: int, **named: Tensor) -> None:
             )
 
 
-def id_batch(ids: object, name: str = "ids", most: int | None = None) -> None:
+def id_batch(
+    ids: object,
+    name: str = "ids",
+    most: int | None = None,
+    vocab_size: int = ANY_ID,
+) -> None:
     """Token ids (batch, length); with `most`, of 1 to `most` positions."""
-    token_ids(ids, ANY_ID, name)
+    token_ids(ids, vocab_size, name)
     exact_rank(2, **{name: ids})
     if most is not None and not 1 <= ids.shape[1] <= most:
         raise ValueError(
@@ -472,6 +477,28 @@ def sources(query: object, key: object, value: object, d_model: int) -> None:
         )
     if key.shape[1] == 0:
         raise ValueError("key: expected at least one key, got none")
+
+
+def memory(x: object, memory: object, d_model: int) -> None:
+    """x and memory: (batch, length, d_model), of one batch and dtype."""
+    width(d_model, 3, x=x, memory=memory)
+    if memory.shape[0] != x.shape[0] or memory.shape[1] == 0:
+        raise ValueError(
+            f"memory: expected the batch of x, {x.shape[0]}, and at least one "
+            f"position, got {shape(memory)}"
+        )
+
+
+def same_batch(source: object, target: object) -> None:
+    """One target for each source; what else may be wrong is seen later."""
+    tensors(source=source, target=target)
+    if not source.ndim == target.ndim == 2:
+        return
+    if source.shape[0] != target.shape[0]:
+        raise ValueError(
+            f"target: expected the batch of the source, {source.shape[0]}, "
+            f"got {target.shape[0]}; nothing is broadcast"
+        )
 
 
 def base(value: object) -> None:

@@ -36,6 +36,15 @@ DRAWN = {
     "image": [(SQUARE, XY, (-1.0, 1.0))],
     "norm_axes": [(4, 3)],
     "residual_paths": [()],
+    "attention_maps": [
+        ({"a": SQUARE}, WORDS, WORDS),
+        (dict.fromkeys(WORDS, torch.eye(3, 9)), WORDS, LONG),
+    ],
+    "encoder_block": [(), (True,)],
+    "decoder_block": [(), (True,)],
+    "three_attentions": [()],
+    "decoding_steps": [(WORDS, WORDS), (["a"], LONG)],
+    "paths": [(5,)],
 }
 CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
 
@@ -56,6 +65,61 @@ def test_head_colours_reads_a_figure_back():
     plt.close("all")
     assert found["right"] == [["0"] * 12, ["1"] * 12]
     assert found["wrong"] == [["1"] * 12, ["0"] * 12]
+
+
+def gids(axes, *words):
+    """The gids of a figure's artists that start with one of `words`."""
+    found = [artist.get_gid() or "" for artist in axes.get_children()]
+    plt.close("all")
+    return [gid for gid in found if gid.startswith(words)]
+
+
+def test_an_odd_number_of_maps_leaves_no_empty_panel():
+    maps = figures.attention_maps(*DRAWN["attention_maps"][1])
+    assert plt.gcf().axes == maps
+    read = [axes.images[0].get_array().shape for axes in maps]
+    plt.close("all")
+    assert read == [(3, 9)] * 3
+
+
+@pytest.mark.parametrize(("norm_first", "order"), [(0, "f+n"), (1, "nf+")])
+def test_the_stations_of_a_block(norm_first, order):
+    axes = figures.encoder_block(bool(norm_first))
+    stations = [t for t in axes.texts if t.get_gid() == "station"]
+    stations.sort(key=lambda text: text.get_position()[1])
+    names = {"+": "+", "n": "norm"}
+    assert [text.get_text() for text in stations] == [
+        "x",
+        *(names.get(letter, "self-attention") for letter in order),
+        *(names.get(letter, "feed-forward") for letter in order),
+    ]
+    assert gids(axes, "residual") == ["residual"] * 2
+
+
+def test_keys_and_values_of_cross_attention_come_from_the_memory():
+    found = gids(figures.three_attentions(), "cross ")
+    assert found[:3] == ["cross Q target", "cross K memory", "cross V memory"]
+    closed = [gid for gid in found if gid.startswith("cross closed")]
+    assert closed == [f"cross closed {i} 3" for i in range(5)]
+
+
+def test_one_run_of_the_encoder_and_one_of_the_decoder_a_token():
+    runs = gids(figures.decoding_steps(LONG, WORDS), "encoder", "decoder")
+    assert sorted(runs) == [
+        *(f"decoder run {step}" for step in (1, 2, 3)),
+        "encoder run",
+    ]
+
+
+def test_the_shortest_paths():
+    panels = figures.paths(5)
+    counts = [len(gids(axes, "path")) for axes in panels]
+    assert counts == [5, 4, 1]
+    moves = [
+        {line.get_xdata()[1] - line.get_xdata()[0] for line in axes.lines}
+        for axes in panels
+    ]
+    assert moves == [{0, 1}, {-1, 0, 1}, set(range(-4, 5))]
 
 
 def test_every_drawing_function_is_here():

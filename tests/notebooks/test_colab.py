@@ -181,7 +181,7 @@ def test_it_installs_the_pinned_version_of_what_is_missing(
 
 
 def test_it_leaves_torch_and_numpy_alone():
-    assert set(colab.pins(ROOT)) == {"jaxtyping", "einops"}
+    assert not {"torch", "numpy"} & set(colab.pins(ROOT))
 
 
 def test_without_an_address_it_explains(tmp_path):

@@ -1,0 +1,777 @@
+"""lib.transformer: sizes, masks, leaks, tying, and torch's whole model."""
+
+import copy
+import dataclasses
+import math
+import pickle
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.export import Dim
+
+from lib.heads import MultiHeadAttention, record_weights
+from lib.interop import from_torch
+from lib.layers import LayerNorm
+from lib.masks import causal_mask
+from lib.transformer import Transformer, TransformerConfig, initialise
+from tests.library.draw import DEVICE, close, coins, few, refused, same
+
+SMALL = {
+    "source_vocab_size": 17,
+    "target_vocab_size": 19,
+    "d_model": 6,
+    "heads": 3,
+    "d_ff": 11,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "dropout": 0.25,
+    "max_length": 13,
+}
+TIED = ("none", "target", "all")
+EVERY_TIE = pytest.mark.parametrize("tied", TIED)
+ORDERS = pytest.mark.parametrize("norm_first", [False, True])
+MODES = pytest.mark.parametrize("training", [False, True])
+
+
+def config(**options):
+    if options.get("tied") == "all":
+        options = {"source_vocab_size": 19} | options
+    return TransformerConfig(**SMALL | options)
+
+
+def model(dtype=torch.float64, **options):
+    """In evaluation mode, with a table whose PAD row is not zero."""
+    torch.manual_seed(1)
+    made = Transformer(config(**options)).to(DEVICE, dtype).eval()
+    for parameter in made.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return made
+
+
+def ids(*rows):
+    return torch.tensor(rows, device=DEVICE)
+
+
+SOURCE = ids([5, 3, 16, 2, 0, 0, 0], [7, 4, 9, 9, 11, 3, 2])
+TARGET = ids([1, 6, 18, 12, 0], [1, 8, 3, 0, 0])
+BOTH = (SOURCE, TARGET)
+
+
+def random_ids(batch, length, seed=0, low=3, high=17):
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randint(low, high, (batch, length), generator=generator)
+    return drawn.to(DEVICE)
+
+
+# The configuration
+
+
+def test_the_defaults_are_the_base_model():
+    c = TransformerConfig(7, 11)
+    assert dataclasses.asdict(c) == {
+        "source_vocab_size": 7,
+        "target_vocab_size": 11,
+        "d_model": 512,
+        "heads": 8,
+        "d_ff": 2048,
+        "encoder_layers": 6,
+        "decoder_layers": 6,
+        "dropout": 0.1,
+        "norm_first": False,
+        "final_norms": None,
+        "activation": "relu",
+        "tied": "target",
+        "max_length": 5000,
+        "pad_id": 0,
+        "bos_id": 1,
+        "eos_id": 2,
+    }
+
+
+def test_a_config_is_frozen_and_a_value():
+    c = config()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        c.d_model = 12
+    assert c == config() and hash(c) == hash(config())
+    assert dataclasses.replace(c, heads=2) != c
+    assert pickle.loads(pickle.dumps(c)) == c
+
+
+def test_a_config_prints_one_field_a_line():
+    c = config()
+    lines = str(c).splitlines()
+    fields = dataclasses.fields(c)
+    assert len(lines) == len(fields)
+    for line, field in zip(lines, fields, strict=True):
+        assert f"{field.name}={getattr(c, field.name)!r}" in line
+    assert eval(str(c)) == c
+
+
+@pytest.mark.parametrize(
+    ("norm_first", "final_norms", "wanted"),
+    [
+        (False, None, False),
+        (True, None, True),
+        (False, True, True),
+        (True, False, False),
+    ],
+)
+def test_final_norms(norm_first, final_norms, wanted):
+    options = {"norm_first": norm_first, "final_norms": final_norms}
+    assert config(**options).has_final_norms == wanted
+    made = model(**options)
+    for stack in (made.encoder, made.decoder):
+        assert isinstance(stack.norm, LayerNorm) == wanted
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    "name",
+    [
+        "source_vocab_size",
+        "target_vocab_size",
+        "d_model",
+        "heads",
+        "d_ff",
+        "encoder_layers",
+        "decoder_layers",
+        "max_length",
+        "pad_id",
+        "bos_id",
+        "eos_id",
+    ],
+)
+def test_a_config_refuses_integers_that_are_none(name):
+    for value, got in ((None, "NoneType"), (6.0, "float"), (True, "bool")):
+        with refused(TypeError, name, "an integer", got):
+            config(**{name: value})
+    with refused(ValueError, name, "at least", "-1"):
+        config(**{name: -1})
+    if not name.endswith("_id"):
+        with refused(ValueError, name, "at least 1", "0"):
+            config(**{name: 0})
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("options", "error", "expected", "got"),
+    [
+        ({"d_model": 7}, ValueError, "a multiple of heads=3", "7"),
+        ({"d_model": 9}, ValueError, "an even number", "9"),
+        ({"dropout": 1.0}, ValueError, "0 <= dropout < 1", "1.0"),
+        ({"dropout": -0.1}, ValueError, "0 <= dropout < 1", "-0.1"),
+        ({"dropout": "0"}, TypeError, "a number", "str"),
+        ({"norm_first": 1}, TypeError, "True or False", "int"),
+        ({"norm_first": None}, TypeError, "True or False", "NoneType"),
+        ({"final_norms": 0}, TypeError, "True or False", "int"),
+        ({"activation": "tanh"}, ValueError, "one of relu, gelu", "'tanh'"),
+        ({"activation": F.relu}, ValueError, "one of relu, gelu", "function"),
+        ({"tied": "both"}, ValueError, "one of none, target, all", "'both'"),
+        ({"tied": True}, ValueError, "one of none, target, all", "True"),
+        ({"pad_id": 17}, ValueError, "an id below 17", "17"),
+        ({"bos_id": 19}, ValueError, "an id below 19", "19"),
+        ({"eos_id": 19}, ValueError, "an id below 19", "19"),
+        ({"bos_id": 0}, ValueError, "another id than pad_id=0", "PAD"),
+        ({"eos_id": 0}, ValueError, "another id than pad_id=0", "PAD"),
+    ],
+)
+def test_a_config_refuses_values_that_do_not_fit(
+    options, error, expected, got
+):
+    (name,) = options
+    with pytest.raises(error) as caught:
+        config(**options)
+    message = str(caught.value)
+    assert message.startswith(f"{name}: expected ")
+    assert expected in message and got in message
+
+
+@pytest.mark.bad_input
+def test_pad_is_in_both_vocabularies():
+    with refused(ValueError, "pad_id", "an id below 17", "18"):
+        config(pad_id=18)
+    with refused(ValueError, "pad_id", "an id below 5", "5"):
+        config(target_vocab_size=5, pad_id=5)
+    assert config(pad_id=16, bos_id=18, eos_id=17).bos_id == 18
+
+
+@pytest.mark.bad_input
+def test_all_tables_are_one_only_if_the_vocabularies_are_as_large():
+    with refused(ValueError, "tied", 'one size for "all"', "17 and 19"):
+        TransformerConfig(**SMALL, tied="all")
+
+
+@pytest.mark.bad_input
+def test_a_model_refuses_what_is_no_config():
+    for value, got in ((SMALL, "dict"), (None, "NoneType"), (512, "int")):
+        with refused(TypeError, "config", "a TransformerConfig", got):
+            Transformer(value)
+
+
+# Parameters
+
+
+def by_formula(c):
+    """Weights and biases, part by part."""
+    matrix = c.d_model**2 + c.d_model
+    hidden = 2 * c.d_model * c.d_ff + c.d_ff + c.d_model
+    norm = 2 * c.d_model
+    encoder = c.encoder_layers * (4 * matrix + hidden + 2 * norm)
+    decoder = c.decoder_layers * (8 * matrix + hidden + 3 * norm)
+    tables = {
+        "none": c.source_vocab_size + 2 * c.target_vocab_size,
+        "target": c.source_vocab_size + c.target_vocab_size,
+        "all": c.target_vocab_size,
+    }[c.tied]
+    last = 2 * norm if c.has_final_norms else 0
+    return encoder + decoder + last + tables * c.d_model
+
+
+def count(made):
+    return sum(p.numel() for p in made.parameters())
+
+
+SIZES = st.sampled_from([1, 2, 3, 5])
+
+
+@few
+@given(
+    st.sampled_from([(2, 1), (2, 2), (6, 3), (10, 5), (14, 2)]),
+    st.tuples(SIZES, SIZES, SIZES),
+    st.sampled_from(TIED),
+    st.booleans(),
+    st.sampled_from([None, False, True]),
+)
+def test_parameters_by_formula(width, sizes, tied, norm_first, final_norms):
+    c = config(
+        d_model=width[0],
+        heads=width[1],
+        d_ff=sizes[0],
+        encoder_layers=sizes[1],
+        decoder_layers=sizes[2],
+        tied=tied,
+        norm_first=norm_first,
+        final_norms=final_norms,
+    )
+    made = Transformer(c)
+    assert count(made) == by_formula(c)
+    assert sum(t.numel() for t in made.state_dict().values()) == count(made)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"tied": "all"}, 63_082_496),
+        ({"tied": "all", "final_norms": True}, 63_084_544),
+        ({"tied": "target"}, 82_026_496),
+        ({"tied": "none"}, 100_970_496),
+    ],
+)
+def test_parameters_of_the_base_model(options, wanted):
+    c = TransformerConfig(37_000, 37_000, max_length=11, **options)
+    with torch.device("meta"):
+        assert count(Transformer(c)) == wanted == by_formula(c)
+
+
+@EVERY_TIE
+def test_which_tables_are_one(tied):
+    made = model(tied=tied)
+    source = made.source_embedding.table.weight
+    target = made.target_embedding.table.weight
+    assert (source is target) == (tied == "all")
+    assert (made.output_matrix is target) == (tied != "none")
+    assert source.shape == (19 if tied == "all" else 17, 6)
+    assert made.output_matrix.shape == target.shape == (19, 6)
+    assert made.source_embedding.table.padding_idx == 0
+    assert made.target_embedding.table.padding_idx == 0
+    names = [n for n in made.state_dict() if "coder." not in n]
+    assert (
+        names
+        == {
+            "none": [
+                "tables.target.table.weight",
+                "tables.source.table.weight",
+                "output.weight",
+            ],
+            "target": [
+                "tables.target.table.weight",
+                "tables.source.table.weight",
+            ],
+            "all": ["tables.target.table.weight"],
+        }[tied]
+    )
+
+
+@EVERY_TIE
+def test_a_tied_matrix_gets_both_gradients(tied):
+    made = model(tied=tied)
+    made(*BOTH).square().sum().backward()
+    target = made.target_embedding.table.weight.grad
+    unseen = target[15]  # no target holds this id
+    assert (unseen != 0).any() == (tied != "none")
+    assert (made.source_embedding.table.weight.grad[5] != 0).any()
+
+
+def test_no_blocks_share_weights():
+    made = model()
+    assert (len(made.encoder.blocks), len(made.decoder.blocks)) == (2, 3)
+    parts = [*made.encoder.blocks, *made.decoder.blocks]
+    assert len({id(p) for part in parts for p in part.parameters()}) == sum(
+        len(list(part.parameters())) for part in parts
+    )
+
+
+def test_options_reach_every_part():
+    made = model(norm_first=True, activation="gelu", pad_id=3)
+    rates = [m.p for m in made.modules() if isinstance(m, nn.Dropout)]
+    assert rates == [0.25] * (1 + 2 * 3 + 3 * 4)
+    attentions = [
+        m for m in made.modules() if isinstance(m, MultiHeadAttention)
+    ]
+    assert [(a.dropout, a.heads) for a in attentions] == [(0.25, 3)] * 8
+    arounds = [m for m in made.modules() if hasattr(m, "norm_first")]
+    assert [m.norm_first for m in arounds] == [True] * (2 * 2 + 3 * 3)
+    for part in (*made.encoder.blocks, *made.decoder.blocks):
+        assert part.feed_forward.activation is F.gelu
+        assert part.feed_forward.widen.out_features == 11
+    assert made.positions.table.shape == (13, 6)
+    for table in made.tables.values():
+        assert table.table.padding_idx == 3
+
+
+# Initialisation
+
+
+def test_initialise_is_xavier_uniform_matrix_by_matrix():
+    """The largest of many entries comes near the bound, none beyond."""
+    torch.manual_seed(1)
+    made = Transformer(config(d_model=66, d_ff=101, tied="none"))
+    seen = 0
+    for module in made.modules():
+        if not isinstance(module, nn.Linear):
+            continue
+        packed = module.out_features == 3 * module.in_features
+        for matrix in module.weight.chunk(3 if packed else 1):
+            seen += 1
+            bound = math.sqrt(6 / sum(matrix.shape))
+            largest = matrix.abs().max().item()
+            assert 0.97 * bound < largest <= bound
+            spread = matrix.std().item() * math.sqrt(3) / bound
+            assert abs(spread - 1) < 0.08
+        if module.bias is not None:
+            assert (module.bias == 0).all()
+    assert seen == 8 * 4 + 5 * 2 + 1
+
+
+@EVERY_TIE
+def test_initialise_leaves_tables_and_norms_alone(tied):
+    made = Transformer(config(tied=tied, final_norms=True))
+    chosen = [
+        *(table.table.weight for table in made.tables.values()),
+        *(
+            p
+            for m in made.modules()
+            if isinstance(m, LayerNorm)
+            for p in m.parameters()
+        ),
+    ]
+    before = [p.clone() for p in chosen]
+    for parameter in chosen:
+        parameter.data += 1
+    initialise(made)
+    for parameter, start in zip(chosen, before, strict=True):
+        same(parameter, start + 1)
+
+
+def test_tables_start_as_those_of_chapter_one():
+    torch.manual_seed(1)
+    made = Transformer(config(d_model=66, target_vocab_size=101))
+    table = made.target_embedding.table.weight
+    assert abs(table[1:].std().item() * math.sqrt(66) - 1) < 0.05
+    assert (table[0] == 0).all()
+
+
+def test_initialise_takes_any_module():
+    linear = nn.Linear(5, 7, bias=False)
+    before = linear.weight.clone()
+    initialise(nn.Sequential(linear))
+    assert (linear.weight != before).all()
+    assert linear.weight.abs().max() <= math.sqrt(6 / 12)
+    assert linear.weight.requires_grad
+
+
+# The forward pass
+
+
+def by_parts(made, source, target, s_may, t_may, m_may):
+    """The whole model, written out."""
+    scale, positions = math.sqrt(6), made.positions.table
+
+    def enter(ids, embedding):
+        rows = embedding.table.weight[ids] * scale
+        return rows + positions[: ids.shape[1]]
+
+    memory = made.encoder(enter(source, made.source_embedding), s_may)
+    x = enter(target, made.target_embedding)
+    x = made.decoder(x, memory, t_may, m_may)
+    return memory, x @ made.output_matrix.T
+
+
+def built():
+    """The masks that ids ask for."""
+    past = causal_mask(TARGET.shape[1], DEVICE)
+    source = (SOURCE != 0)[:, None, None]
+    return source, (TARGET != 0)[:, None, None] & past, source
+
+
+@EVERY_TIE
+@ORDERS
+def test_the_model_by_parts(tied, norm_first):
+    made = model(tied=tied, norm_first=norm_first)
+    memory, logits = by_parts(made, *BOTH, *built())
+    close(made.encode(SOURCE), memory, steps=64)
+    close(made.decode(TARGET, memory, None, built()[0]), logits, steps=256)
+    close(made(*BOTH), logits, steps=256)
+    assert made(*BOTH).shape == (2, 5, 19)
+
+
+def test_masks_from_ids():
+    made = model()
+    source, target, _ = built()
+    same(made.source_mask(SOURCE), source)
+    same(made.target_mask(TARGET), target)
+    made = model(pad_id=9)
+    assert made.source_mask(SOURCE)[1, 0, 0].tolist() == [
+        *(True, True, False, False, True, True, True)
+    ]
+    assert made.target_mask(ids([1, 9]))[0, 0].tolist() == [
+        [True, False],
+        [True, False],
+    ]
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_mask_of_ones_own_replaces_the_built_one(which):
+    made, own = model(), [None, None, None]
+    lengths = [(7, 7), (5, 5), (5, 7)][which]
+    own[which] = coins(2, 3, *lengths, seed=which)
+    used = [
+        o if o is not None else b for o, b in zip(own, built(), strict=True)
+    ]
+    _, logits = by_parts(made, *BOTH, *used)
+    close(made(*BOTH, *own), logits, steps=256)
+    assert (made(*BOTH) - logits).abs().max() > 1e-3
+
+
+def test_decode_hides_no_memory_by_itself():
+    made = model()
+    memory = made.encode(SOURCE)
+    everything = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=DEVICE)
+    _, logits = by_parts(made, *BOTH, *built()[:2], everything)
+    close(made.decode(TARGET, memory), logits, steps=256)
+
+
+@ORDERS
+@EVERY_TIE
+def test_gives_the_logits_of_torchs_transformer(norm_first, tied):
+    torch.manual_seed(1)
+    options = {"norm_first": norm_first, "batch_first": True}
+    with pytest.warns(UserWarning, match="nested_tensor"):
+        theirs = nn.Transformer(6, 3, 2, 3, 11, 0.0, **options)
+    for parameter in theirs.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    theirs = theirs.to(DEVICE, torch.float64)
+    made = model(norm_first=norm_first, final_norms=True, tied=tied)
+    made.encoder = from_torch(theirs.encoder)
+    made.decoder = from_torch(theirs.decoder)
+    vectors = theirs(
+        made.positions(made.source_embedding(SOURCE)),
+        made.positions(made.target_embedding(TARGET)),
+        tgt_mask=~causal_mask(5, DEVICE)[0, 0],
+        src_key_padding_mask=SOURCE == 0,
+        tgt_key_padding_mask=TARGET == 0,
+        memory_key_padding_mask=SOURCE == 0,
+    )
+    wanted = F.linear(vectors, made.output_matrix)
+    logits = made(*BOTH)
+    assert (logits - wanted).abs().max() < 1e-10
+    gradients = [
+        torch.autograd.grad(
+            out.square().sum(),
+            list(made.tables.parameters()),
+            retain_graph=True,
+        )
+        for out in (logits, wanted)
+    ]
+    for ours, torchs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, torchs, atol=1e-9, rtol=1e-10)
+
+
+@few
+@given(
+    st.tuples(*[st.sampled_from([1, 2, 5, 7])] * 2),
+    st.tuples(*[st.sampled_from([0, 1, 4, 6])] * 2),
+    st.sampled_from([1, 2, 5]),
+    st.booleans(),
+    st.sampled_from(TIED),
+)
+def test_padding_changes_no_real_position(
+    lengths, padding, batch, norm_first, tied
+):
+    """A sentence alone, or last in a batch of others and padded."""
+    made = model(norm_first=norm_first, tied=tied)
+    alone, padded = [], []
+    for seed, (length, more) in enumerate(zip(lengths, padding, strict=True)):
+        sentence = random_ids(1, length, seed)
+        whole = random_ids(batch, length + more, seed + 2)
+        whole[-1, :length], whole[-1, length:] = sentence[0], 0
+        alone.append(sentence)
+        padded.append(whole)
+    memory = made.encode(padded[0])[-1, : lengths[0]]
+    assert (memory - made.encode(alone[0])[0]).abs().max() < 1e-12
+    logits = made(*padded)[-1, : lengths[1]]
+    assert (logits - made(*alone)[0]).abs().max() < 1e-12
+
+
+# Leaks
+
+
+def run(made, source, target, *masks):
+    """One pass, always with the same dropout."""
+    torch.manual_seed(5)
+    return made(source, target, *masks)
+
+
+@MODES
+@ORDERS
+@EVERY_TIE
+@pytest.mark.parametrize("t", [1, 3, 6])
+def test_no_later_target_token_leaks(training, norm_first, tied, t):
+    made = model(norm_first=norm_first, tied=tied).train(training)
+    source = random_ids(3, 5)
+    before, other = random_ids(3, 7, 1), random_ids(3, 7, 1)
+    other[:, t:] = random_ids(3, 7, 2)[:, t:]
+    other[0, t:] = 0
+    first, second = run(made, source, before), run(made, source, other)
+    same(second[:, :t], first[:, :t])
+    assert (second[:, t:] != first[:, t:]).any()
+
+
+@MODES
+@ORDERS
+def test_the_row_of_pad_is_never_seen(training, norm_first):
+    made = model(norm_first=norm_first, tied="none").train(training)
+    before = run(made, *BOTH)
+    made.source_embedding.table.weight.data[0] = 1e6
+    same(run(made, *BOTH), before)
+    made.target_embedding.table.weight.data[0] = 1e6
+    real = TARGET != 0
+    after = run(made, *BOTH)
+    same(after[real], before[real])
+    assert (after[~real] != before[~real]).any()
+
+
+@MODES
+@ORDERS
+def test_other_tokens_under_a_mask_change_nothing(training, norm_first):
+    made = model(norm_first=norm_first).train(training)
+    hide = built()[0]
+    before = run(made, *BOTH, hide, None, hide)
+    other = SOURCE.clone()
+    other[0, 4:] = ids(8, 9, 10)
+    same(run(made, other, TARGET, hide, None, hide), before)
+    assert (run(made, other, TARGET) != before).any()
+
+
+def test_every_real_source_token_counts():
+    made = model()
+    before = made(*BOTH)
+    for i, row in enumerate(SOURCE.tolist()):
+        for t in range(row.count(0), len(row)):
+            other = SOURCE.clone()
+            place = t - row.count(0)
+            other[i, place] = 13
+            changed = (made(other, TARGET) != before).any(-1)
+            assert changed[i].all() and not changed[1 - i].any()
+
+
+def test_dropout_only_in_training():
+    made = model()
+    same(made(*BOTH), made(*BOTH))
+    made.train()
+    assert (made(*BOTH) != made(*BOTH)).any()
+    torch.manual_seed(1)
+    kept = Transformer(config(dropout=0.0)).train()
+    same(kept(*[x.cpu() for x in BOTH]), kept.eval()(*[x.cpu() for x in BOTH]))
+
+
+def test_record_weights_of_every_attention():
+    made = model()
+    with record_weights(made) as weights:
+        close(made(*BOTH), model()(*BOTH), steps=256)
+    shapes = {f"encoder.blocks.{i}.attention": (2, 3, 7, 7) for i in range(2)}
+    for i in range(3):
+        shapes[f"decoder.blocks.{i}.self_attention"] = (2, 3, 5, 5)
+        shapes[f"decoder.blocks.{i}.cross_attention"] = (2, 3, 5, 7)
+    assert {n: tuple(w.shape) for n, w in weights.items()} == shapes
+    allowed = dict(zip((7, 5), built()[:2], strict=True))
+    for name, recorded in weights.items():
+        close(recorded.sum(-1), torch.ones_like(recorded[..., 0]))
+        may = built()[2] if "cross" in name else allowed[recorded.shape[-1]]
+        same(recorded, recorded * may)
+    x = made.positions(made.source_embedding(SOURCE))
+    _, first = made.encoder.blocks[0].attention(
+        x, may_attend=built()[0], need_weights=True
+    )
+    same(weights["encoder.blocks.0.attention"], first)
+
+
+# Inputs that are none
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("which", ["source", "target"])
+@pytest.mark.parametrize(
+    ("wrong", "error", "expected", "got"),
+    [
+        ([[1, 2]], TypeError, "a tensor", "list"),
+        (torch.ones(2, 5), TypeError, "an integer tensor", "float32"),
+        (torch.ones(2, 5).bool(), TypeError, "an integer tensor", "bool"),
+        (torch.ones(5).long(), ValueError, "2 axes", "shape (5,)"),
+        (torch.ones(2, 5, 1).long(), ValueError, "2 axes", "(2, 5, 1)"),
+        (torch.ones(2, 0).long(), ValueError, "1 to 13 pos", "shape (2, 0)"),
+        (torch.ones(2, 14).long(), ValueError, "1 to 13", "shape (2, 14)"),
+    ],
+)
+def test_refuses_ids_that_are_none(which, wrong, error, expected, got):
+    made = model().cpu()
+    right = torch.ones(2, 5, dtype=torch.int64)
+    given = {"source": right, "target": right} | {which: wrong}
+    with refused(error, which, expected, got):
+        made(**given)
+    with refused(error, which, expected, got):
+        if which == "source":
+            made.encode(wrong)
+        else:
+            made.decode(wrong, made.encode(right))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(("which", "size"), [("source", 17), ("target", 19)])
+def test_refuses_ids_outside_the_vocabulary(which, size):
+    made = model().cpu()
+    right = torch.ones(2, 5, dtype=torch.int64)
+    for value in (size, -1):
+        wrong = right.clone()
+        wrong[1, 2] = value
+        expected = f"ids from 0 to {size - 1}"
+        with refused(ValueError, which, expected, f"{value}"):
+            made(**{"source": right, "target": right} | {which: wrong})
+
+
+@pytest.mark.bad_input
+def test_refuses_a_memory_that_does_not_fit():
+    made = model().cpu()
+    source, target = (x.cpu() for x in BOTH)
+    memory = made.encode(source)
+    for error, wrong in (
+        (TypeError, memory.float()),
+        (TypeError, memory.long()),
+        (TypeError, None),
+        (ValueError, memory[:1]),
+        (ValueError, memory[..., :4]),
+        (ValueError, memory[:, :0]),
+        (ValueError, memory[0]),
+    ):
+        with pytest.raises(error, match="^memory: expected .*got "):
+            made.decode(target, wrong)
+
+
+@pytest.mark.bad_input
+def test_refuses_batches_that_differ():
+    made = model().cpu()
+    source, target = (x.cpu() for x in BOTH)
+    with pytest.raises(ValueError, match="^(source|target): expected .*got "):
+        made(source, target[:1])
+
+
+@pytest.mark.bad_input
+def test_refuses_masks_that_are_none():
+    made = model().cpu()
+    source, target = (x.cpu() for x in BOTH)
+    lengths = {0: "(2, 3, 7, 7)", 1: "(2, 3, 5, 5)", 2: "(2, 3, 5, 7)"}
+    for place, shape in lengths.items():
+        own = [None, None, None]
+        own[place] = torch.ones(2, 1, 1, 3).bool()
+        with refused(ValueError, "may_attend", shape, "(2, 1, 1, 3)"):
+            made(source, target, *own)
+        own[place] = torch.ones(2, 1, 1, 7)
+        with refused(TypeError, "may_attend", "True = may", "float32"):
+            made(source, target, *own)
+
+
+def test_the_longest_sequence_and_int32_are_welcome():
+    made = model()
+    source, target = random_ids(2, 13), random_ids(2, 13, 1)
+    logits = made(source, target)
+    assert logits.shape == (2, 13, 19)
+    same(made(source.int(), target.int()), logits)
+    assert made(source[:0], target[:0]).shape == (0, 13, 19)
+
+
+def test_a_sentence_of_pad_alone_gives_finite_numbers():
+    made = model().train()
+    source, target = SOURCE.clone(), TARGET.clone()
+    source[0], target[1] = 0, 0
+    logits = made(source, target)
+    logits.square().sum().backward()
+    assert logits.isfinite().all()
+    assert all(p.grad.isfinite().all() for p in made.parameters())
+
+
+# Copies
+
+
+@EVERY_TIE
+@ORDERS
+def test_copies_give_the_same_numbers(tied, norm_first, tmp_path):
+    made = model(tied=tied, norm_first=norm_first)
+    wanted = made(*BOTH)
+    save_file(made.state_dict(), tmp_path / "model.safetensors")
+    fresh = Transformer(made.config).to(DEVICE, torch.float64).eval()
+    fresh.load_state_dict(load_file(tmp_path / "model.safetensors"))
+    twins = copy.deepcopy(made), pickle.loads(pickle.dumps(made)), fresh
+    for twin in twins:
+        same(twin(*BOTH), wanted)
+        assert twin.config == made.config
+        assert count(twin) == count(made)
+        target = twin.target_embedding.table.weight
+        assert (twin.output_matrix is target) == (tied != "none")
+
+
+@pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_compiled_it_gives_the_same_numbers():
+    torch.compiler.reset()
+    made = model(torch.float32, encoder_layers=1, decoder_layers=1)
+    compiled = torch.compile(made, fullgraph=True)
+    with torch.no_grad():
+        close(compiled(*BOTH), made(*BOTH), steps=256)
+
+
+@pytest.mark.compiled
+def test_exported_it_takes_any_batch_and_lengths():
+    made = model(torch.float32)
+    sizes = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    exported = torch.export.export(
+        made, BOTH, dynamic_shapes=(sizes, sizes)
+    ).module()
+    other = random_ids(5, 11), random_ids(5, 3, 1)
+    other[0][2, 4:], other[1][3, 1:] = 0, 0
+    for inputs in (BOTH, other):
+        close(exported(*inputs), made(*inputs), steps=256)
