@@ -34,11 +34,13 @@ MODULES = (
     *("text", "embedding", "softmax", "attention", "masks", "heads"),
     *("positions", "layers", "encoder", "decoder", "transformer"),
     *("dates", "training", "decoding", "efficient", "parallel", "diagnose"),
-    *("interop", "figures", "checks", "explorers"),
+    *("interop", "figures", "shapes", "architecture", "checks"),
+    "explorers",
 )
 # These serve the chapters. Their names are free for variables.
 NOT_TAUGHT = {
-    *("runtime", "validate", "interop", "figures", "checks", "explorers"),
+    *("runtime", "validate", "interop", "figures", "shapes"),
+    *("architecture", "checks", "explorers"),
 }
 
 
