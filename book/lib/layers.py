@@ -16,12 +16,37 @@ from lib import validate
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 
 
-class LayerNorm(nn.Module):
-    """(x - mean) / sqrt(variance + eps) · gain + bias at each position.
+def layer_norm(
+    x: Float[Tensor, "... d_model"],
+    weight: Float[Tensor, " d_model"],
+    bias: Float[Tensor, " d_model"],
+    eps: float = 1e-5,
+) -> Float[Tensor, "... d_model"]:
+    """(x - mean) / sqrt(variance + eps) · weight + bias at each position.
 
     Source: Ba et al. 2016, section 3. Mean and variance run over the last
     axis, and the variance divides by d_model, not by d_model - 1. The gain is
     called `weight`, as in torch. Half precision is computed in float32.
+
+    Raises:
+        TypeError: not floating point, or eps not a number.
+        ValueError: weight or bias are not one row of the width of x, or eps
+            is negative.
+    """
+    validate.norm(x, weight, bias)
+    validate.real("eps", eps, least=0)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    centred = wide - wide.mean(-1, keepdim=True)
+    variance = centred.square().mean(-1, keepdim=True)
+    normed = centred / torch.sqrt(variance + eps)
+    return (normed * weight + bias).to(x.dtype)
+
+
+class LayerNorm(nn.Module):
+    """`layer_norm` with a gain and a bias that are learnt.
+
+    The numbers come from torch's kernel, which does the same in one pass over
+    the memory.
 
     Args:
         d_model: the width.
@@ -50,11 +75,8 @@ class LayerNorm(nn.Module):
             ValueError: `x` has another width.
         """
         validate.width(self.d_model, x=x)
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        centred = wide - wide.mean(-1, keepdim=True)
-        variance = centred.square().mean(-1, keepdim=True)
-        normed = centred / torch.sqrt(variance + self.eps)
-        return (normed * self.weight + self.bias).to(x.dtype)
+        shape = (self.d_model,)
+        return F.layer_norm(x, shape, self.weight, self.bias, self.eps)
 
 
 class FeedForward(nn.Module):

@@ -459,6 +459,15 @@ def width(d_model: int, rank: int | None = None, **named: object) -> None:
             )
 
 
+def norm(x: object, weight: object, bias: object) -> None:
+    """A gain and a bias for each entry of the last axis of x."""
+    floating(x=x)
+    floating(weight=weight, bias=bias)
+    for name, row in (("weight", weight), ("bias", bias)):
+        exact_rank(1, **{name: row})
+        width(len(row), x=x)
+
+
 def sources(query: object, key: object, value: object, d_model: int) -> None:
     """What attention reads: (batch, length, d_model), three times."""
     if key is query and value is query:

@@ -577,14 +577,14 @@ LISTED = [
     # Chapter 7: layers
     Fault(
         "layers",
-        "return (normed * self.weight + self.bias).to(x.dtype)",
-        "return (normed + self.bias).to(x.dtype)",
+        "return (normed * weight + bias).to(x.dtype)",
+        "return (normed + bias).to(x.dtype)",
         "the gain is forgotten",
     ),
     Fault(
         "layers",
-        "normed * self.weight + self.bias",
-        "normed * self.weight",
+        "normed * weight + bias",
+        "normed * weight",
         "the bias of the norm is forgotten",
     ),
     Fault(
@@ -595,8 +595,8 @@ LISTED = [
     ),
     Fault(
         "layers",
-        "torch.sqrt(variance + self.eps)",
-        "(torch.sqrt(variance) + self.eps)",
+        "torch.sqrt(variance + eps)",
+        "(torch.sqrt(variance) + eps)",
         "eps stands outside the root",
     ),
     Fault(
@@ -610,6 +610,18 @@ LISTED = [
         "x.to(torch.promote_types(x.dtype, torch.float32))",
         "x",
         "half precision is normalised in half precision",
+    ),
+    Fault(
+        "layers",
+        "self.weight, self.bias, self.eps)",
+        "self.weight, self.bias)",
+        "the LayerNorm of a module ignores its eps",
+    ),
+    Fault(
+        "layers",
+        "self.weight, self.bias, self.eps)",
+        "None, self.bias, self.eps)",
+        "the LayerNorm of a module ignores its gain",
     ),
     Fault(
         "layers",

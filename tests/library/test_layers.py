@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lib.layers import FeedForward, LayerNorm, Residual
+from lib.layers import FeedForward, LayerNorm, Residual, layer_norm
 from tests.library.draw import (
     DEVICE,
     close,
@@ -44,6 +44,7 @@ def test_layer_norm_equals_torchs(lead, d_model, eps, dtype):
     ours, torchs = norms(d_model, eps, dtype)
     x = 3 + normal(*lead, d_model, dtype=dtype)
     close(ours(x), torchs(x), steps=32)
+    close(layer_norm(x, ours.weight, ours.bias, eps), torchs(x), steps=32)
 
 
 @few
@@ -64,9 +65,14 @@ def test_gradients_of_layer_norm_equal_torchs(length, d_model, dtype):
 def test_layer_norm_by_hand():
     """Mean 3, deviations -1 and 1: variance 1, and a root of 1 + 3 = 2."""
     norm = LayerNorm(2, eps=3)
-    norm.weight.data = torch.tensor([4.0, 2.0])
-    norm.bias.data = torch.tensor([10.0, 20.0])
-    assert norm(torch.tensor([2.0, 4.0])).tolist() == [8.0, 21.0]
+    norm.weight.data = weight = torch.tensor([4.0, 2.0])
+    norm.bias.data = bias = torch.tensor([10.0, 20.0])
+    x = torch.tensor([2.0, 4.0])
+    assert norm(x).tolist() == [8.0, 21.0]
+    assert layer_norm(x, weight, bias, eps=3).tolist() == [8.0, 21.0]
+    near = torch.tensor([0.0, 0.002])  # so near that the default eps counts
+    expected = F.layer_norm(near, (2,), weight, bias)
+    close(layer_norm(near, weight, bias), expected, steps=32)
 
 
 def test_layer_norm_starts_as_torchs():
@@ -81,12 +87,29 @@ def test_layer_norm_of_half_precision_is_computed_in_float32():
     ours, torchs = norms(7, dtype=torch.float16)
     x = normal(3, 7, dtype=torch.float16, scale=1000.0)
     close(ours(x), torchs(x), steps=32)
+    close(layer_norm(x, ours.weight, ours.bias), torchs(x), steps=32)
 
 
 def test_gradient_of_layer_norm():
     norm, _ = norms(5, dtype=torch.float64)
     x = normal(3, 5, dtype=torch.float64).requires_grad_()
     assert torch.autograd.gradcheck(norm, x)
+    assert torch.autograd.gradcheck(layer_norm, (x, norm.weight, norm.bias))
+
+
+@pytest.mark.bad_input
+def test_layer_norm_refuses_what_does_not_fit():
+    x, row = normal(2, 3, 5), torch.ones(5, device=DEVICE)
+    with refused(TypeError, "x", "a floating-point tensor", "int64"):
+        layer_norm(x.long(), row, row)
+    with refused(TypeError, "bias", "a tensor", "float"):
+        layer_norm(x, row, 0.0)
+    with refused(ValueError, "weight", "1 axes", "(5, 1)"):
+        layer_norm(x, row[:, None], row)
+    with refused(ValueError, "x", "of width 4", "(2, 3, 5)"):
+        layer_norm(x, row, row[:4])
+    with refused(ValueError, "eps", "at least 0", "-1"):
+        layer_norm(x, row, row, eps=-1)
 
 
 def feed_forward(d_model=6, d_ff=10, dtype=torch.float32, **options):
