@@ -37,6 +37,7 @@ test-gpu: ## run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
 
 sync: .venv/.tests ## refresh, execute and normalise the chapters
 	$(BIN)/python -m tests.notebooks.sync
+	PYTHONPATH=book $(BIN)/python -m tests.notebooks.shapes_page
 
 faults: .venv/.tests ## break the library in every way we know and see who notices
 	$(BIN)/python -m tests.faults $(if $(LISTED),--listed)

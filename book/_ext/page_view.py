@@ -13,6 +13,7 @@ from nbformat.v4 import new_markdown_cell
 BADGE = re.compile(
     r"^\[Open this chapter in Colab\]\(https://colab\.[^)]*\)\n*", re.M
 )
+NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
 NUMBER = re.compile(r"\A# \d+[.:] ")  # the site numbers the chapters itself
 SOLUTION = re.compile(
     r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
@@ -58,6 +59,16 @@ def page_cells(cell):
     return [cell]
 
 
+def link_pages(cell):
+    """Links of a drawing lead to notebooks in Jupyter, to pages here."""
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "text/html" in data:
+            data["text/html"] = NOTEBOOK_LINK.sub(
+                r"\1.html", data["text/html"]
+            )
+
+
 def rewrite_notebook(app, docname, content):
     """Replace the notebook's text by the text of its page view."""
     if not str(app.env.doc2path(docname)).endswith(".ipynb"):
@@ -66,4 +77,6 @@ def rewrite_notebook(app, docname, content):
     notebook.cells = [
         new for cell in notebook.cells for new in page_cells(cell)
     ]
+    for cell in notebook.cells:
+        link_pages(cell)
     content[0] = nbformat.writes(notebook)

@@ -105,13 +105,14 @@ def table(steps: list[Step], names: dict[int, str]) -> str:
 
 @contextmanager
 def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode without gradients; afterwards the mode of before."""
-    was_training = model.training
+    """Evaluation mode without gradients; afterwards the modes of before."""
+    modes = {module: module.training for module in model.modules()}
     try:
         with torch.no_grad():
             yield model.eval()
     finally:
-        model.train(was_training)
+        for module, mode in modes.items():
+            module.training = mode
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from tests.faults.fault import Fault, Verdict, faulty_book
 from tests.faults.notebooks import caught_by_notebooks, stored
 from tests.faults.units import caught_by_units
 
-SECONDS = 60  # of processor time; a machine may be busy with other things
+SECONDS = 240  # of processor time; a machine may be busy with other things
 WALL_SECONDS = 20 * SECONDS
 Way = Callable[[Fault, Path], str]
 WAYS = (caught_by_notebooks, caught_by_units)

@@ -3,9 +3,14 @@
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+)
 
-from book._ext.page_view import page_cells
+from book._ext.page_view import link_pages, page_cells
 from tests.site.conftest import ROOT, build
 
 ANSWER = '''\
@@ -56,6 +61,23 @@ def test_hidden_tests_stay_hidden():
 def test_other_cells_stay_as_they_are():
     cell = new_code_cell("1 + 1")
     assert page_cells(cell) == [new_code_cell("1 + 1", id=cell.id)]
+
+
+@pytest.mark.parametrize(
+    "link, shown",
+    [
+        ('<a href="05_heads.ipynb">', '<a href="05_heads.html">'),
+        ('<a href="https://b.example/05_heads.ipynb">', None),
+        ("text: 05_heads.ipynb", None),
+    ],
+)
+def test_links_of_a_drawing_lead_to_pages(link, shown):
+    data = {"text/html": f"<p>{link * 2}</p>", "text/plain": link}
+    cell = new_code_cell("drawing", outputs=[new_output("display_data", data)])
+    link_pages(cell)
+    (output,) = cell.outputs
+    assert output.data["text/html"] == f"<p>{(shown or link) * 2}</p>"
+    assert output.data["text/plain"] == link
 
 
 @pytest.fixture(scope="module")
