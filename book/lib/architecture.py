@@ -7,16 +7,33 @@ the drawing as it is; a terminal shows its list of boxes.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 
-from lib.figures import FAINT, INK, OUTPUT, PLATE, QUERY
+from lib.figures import FAINT, INK, KEY, OUTPUT, PLATE, QUERY, VALUE
 from lib.shapes import Step, in_words
 from lib.transformer import TransformerConfig
 
-WIDTH, COLUMN, LINE, GAP = 350, 150, 12.5, 13
-LEFT = {"source": 8, "target": 192}
+WIDTH, COLUMN, LINE, ENTRY, GAP = 360, 144, 12.5, 27, 14
+QUIET = "#4D4D4D"
+LEFT = {"source": 12, "target": 204}
+OUT = {"source": (12, 6), "target": (348, 354)}  # box edge, residual path
+MASKS = {
+    "self-attention": "padding mask",
+    "causal attention": "causal mask",
+    "cross-attention": "memory mask",
+}
+TITLE = "The Transformer: encoder on the left, decoder on the right"
+TEXT = (
+    "From bottom to top. Source ids go through embedding, positions and the "
+    "encoder blocks and become the memory. Target ids go through embedding, "
+    "positions and the decoder blocks, whose cross-attention takes keys and "
+    "values from the memory, and the output matrix makes logits of them. "
+    "Every attention and feed-forward network is bypassed by a residual path. "
+    "Each box leads to its chapter."
+)
 BLOCKS = {
-    "source": ("encoder block", "08_encoder"),
-    "target": ("decoder block", "09_decoder"),
+    "source": ("encoder", "08_encoder"),
+    "target": ("decoder", "09_decoder"),
 }
 
 
@@ -30,8 +47,14 @@ class Box:
     colour: str = PLATE
 
     @property
+    def entries(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Label and shape; neighbours of the same shape share an entry."""
+        groups = groupby(self.shapes.items(), key=lambda item: item[1])
+        return [(", ".join(n for n, _ in g), shape) for shape, g in groups]
+
+    @property
     def height(self) -> float:
-        return LINE * (1 + 2 * len(self.shapes)) + 8
+        return LINE + 8 + ENTRY * len(self.entries)
 
 
 class Architecture:
@@ -81,7 +104,10 @@ def architecture(
     """
     if config.norm_first:
         raise ValueError("config: expected norm_first=False, got True")
-    turn = [step.where for step in steps].index("target")
+    stages = [step.where for step in steps]
+    if "target" not in stages:
+        raise ValueError("steps: expected a stage named target, got none")
+    turn = stages.index("target")
     source, target = _Stages(steps[:turn]), _Stages(steps[turn:])
     boxes = {
         "source": [
@@ -122,7 +148,12 @@ class _Stages:
                 f"steps: expected {where}: {missing[0]}, got {len(self.found)}"
                 " steps without it"
             )
-        shapes = {t: self.found[where, t] for t in tensors}
+        shapes = {
+            MASKS[where] if t == "mask" else t.removesuffix(", split"): (
+                self.found[where, t]
+            )
+            for t in tensors
+        }
         return Box(name, chapter, shapes, colour)
 
 
@@ -137,9 +168,7 @@ def _entrance(stages: _Stages, side: str) -> list[Box]:
 
 
 def _attention(stages: _Stages, name: str, chapter: str) -> Box:
-    tensors = ("Q, split", "K, split", "weights")
-    if name != "cross-attention":
-        tensors = ("mask", "Q, split", "weights")
+    tensors = ("mask", "Q, split", "K, split", "V, split", "weights")
     return stages.box(name, chapter, name, tensors, QUERY)
 
 
@@ -157,19 +186,11 @@ def _drawing(drawn: Architecture) -> Iterator[str]:
     height = -min(min(column) for column in tops.values()) + 16
     yield (
         f'<svg class="architecture" viewBox="0 {8 - height:g} {WIDTH} '
-        f'{height:g}" width="100%" role="group" aria-labelledby="arch-title" '
-        'font-family="sans-serif" font-size="10" text-anchor="middle" '
-        'style="background:#fff;max-width:34em;display:block;margin:auto">'
+        f'{height:g}" width="100%" role="group" font-family="Helvetica, Arial,'
+        ' sans-serif" font-size="10.5" text-anchor="middle" style="background:'
+        f'#fff;color:{INK};max-width:30rem;display:block;margin:auto">'
     )
-    yield (
-        '<title id="arch-title">The Transformer: encoder on the left, decoder '
-        "on the right; each box leads to its chapter</title>"
-    )
-    yield (
-        '<defs><marker id="arch-tip" viewBox="0 0 6 6" refX="5" refY="3" '
-        f'markerWidth="6" markerHeight="6" orient="auto"><path fill="{FAINT}" '
-        'd="M0 0 6 3 0 6z"/></marker></defs>'
-    )
+    yield f"<title>{TITLE}</title><desc>{TEXT}</desc>"
     for side, column in drawn.boxes.items():
         yield from _stack(side, column, tops[side], drawn.layers[side])
         for box, top in zip(column, tops[side], strict=True):
@@ -180,10 +201,12 @@ def _drawing(drawn: Architecture) -> Iterator[str]:
 
 def _tops(column: list[Box]) -> list[float]:
     """The upper edge of each box; y grows downward, the first ends at 0."""
-    tops, y, stacked = [], 0.0, max(_joins(column))
+    tops, y, joins = [], 0.0, _joins(column)
     for i, box in enumerate(column):
         tops.append(y - box.height)
-        y -= box.height + GAP + 10 * (i == stacked)  # room for the name
+        y -= box.height + GAP
+        y -= 10 * (i == min(joins) - 2)  # room for the edge of the frame
+        y -= 12 * (i == max(joins))  # and for its name
     return tops
 
 
@@ -191,17 +214,24 @@ def _joins(column: list[Box]) -> list[int]:
     return [i for i, box in enumerate(column) if box is JOIN]
 
 
-def _line(*points: tuple[float, float], colour: str = FAINT) -> str:
+def _arrow(*points: tuple[float, float], colour: str = FAINT) -> str:
+    """A line from point to point, the last stretch with a tip."""
     path = " ".join(f"{x:g},{y:g}" for x, y in points)
+    (x0, y0), (x, y) = points[-2:]
+    dx, dy = 5 * ((x > x0) - (x < x0)), 5 * ((y > y0) - (y < y0))
+    corners = [(x, y)]
+    corners += [(x - dx + s * dy / 2, y - dy + s * dx / 2) for s in (1, -1)]
+    tip = " ".join(f"{x:g},{y:g}" for x, y in corners)
     return (
-        f'<polyline points="{path}" fill="none" stroke="{colour}" '
-        'marker-end="url(#arch-tip)"/>'
+        f'<polyline points="{path}" fill="none" stroke="{colour}"/>'
+        f'<polygon points="{tip}" fill="{colour}"/>'
     )
 
 
-def _text(x: float, y: float, text: str, more: str = "") -> str:
+def _text(x, y, text: str, more: str = "", colour: str = INK) -> str:
     return (
-        f'<text x="{x:g}" y="{y:g}" fill="{INK}"{more}>{escape(text)}</text>'
+        f'<text x="{x:g}" y="{y:g}" fill="{colour}"{more}>{escape(text)}'
+        "</text>"
     )
 
 
@@ -209,66 +239,67 @@ def _stack(
     side: str, column: list[Box], tops: list[float], layers: int
 ) -> Iterator[str]:
     """The frame of the block, and the arrows from box to box."""
-    middle = LEFT[side] + COLUMN / 2
+    middle, (edge, out) = LEFT[side] + COLUMN / 2, OUT[side]
     first, last = min(_joins(column)) - 1, max(_joins(column))
-    top = tops[last] - 5
-    bottom = tops[first] + column[first].height + GAP - 3
+    top = tops[last] - 6
+    bottom = tops[first] + column[first].height + 15
     yield (
-        f'<rect x="{LEFT[side] - 7}" y="{top:g}" width="{COLUMN + 14}" '
+        f'<rect x="{LEFT[side] - 10}" y="{top:g}" width="{COLUMN + 20}" '
         f'height="{bottom - top:g}" rx="5" fill="none" stroke="{FAINT}" '
         'stroke-dasharray="3 2"/>'
     )
     name, chapter = BLOCKS[side]
-    note = ' text-anchor="end" font-size="9"'
-    right = LEFT[side] + COLUMN + 7
+    right = LEFT[side] + COLUMN + 10
     yield f'<a href="{chapter}.ipynb">'
-    yield _text(right, top - 4, f"{name} × {layers}", note) + "</a>"
+    yield _text(right, top - 4, f"{name} × {layers}", ' text-anchor="end"')
+    yield "</a>"
     for i, box in enumerate(column[1:], start=1):
-        below = tops[i - 1]
-        yield _line((middle, below), (middle, tops[i] + box.height))
+        yield _arrow((middle, tops[i - 1]), (middle, tops[i] + box.height))
         if box is JOIN:
-            edge = LEFT[side] + COLUMN if side == "target" else LEFT[side]
-            out = edge + (4 if side == "target" else -4)
-            start = tops[i - 1] + column[i - 1].height + 6
+            start = tops[i - 1] + column[i - 1].height + 8
             at = tops[i] + box.height / 2
-            yield _line((middle, start), (out, start), (out, at), (edge, at))
+            yield _arrow((middle, start), (out, start), (out, at), (edge, at))
 
 
 def _box(
     box: Box, left: float, top: float, names: dict[int, str]
 ) -> Iterator[str]:
-    """A link to a chapter: the name, then each shape in words and numbers."""
+    """A link to a chapter: the name, then each shape in numbers and words."""
     yield f'<a href="{box.chapter}.ipynb">'
     tint = "" if box.colour == PLATE else ' fill-opacity="0.2"'
     yield (
         f'<rect x="{left}" y="{top:g}" width="{COLUMN}" '
         f'height="{box.height:g}" rx="3" fill="{box.colour}"{tint}/>'
     )
-    x, y = left + COLUMN / 2, top + LINE
-    yield _text(x, y, box.name, ' font-weight="bold" font-size="11"')
-    for tensor, shape in box.shapes.items():
-        label = (
-            f"{tensor.removesuffix(', split')}: "
-            if len(box.shapes) > 1
-            else ""
-        )
-        yield _text(x, y + LINE, label + in_words(shape, names))
-        yield _text(x, y + 2 * LINE, " × ".join(map(str, shape)))
-        y += 2 * LINE
+    x, y = left + COLUMN / 2, top + LINE + 1
+    yield _text(x, y, box.name, ' font-weight="bold" font-size="11.5"')
+    for label, shape in box.entries:
+        sizes = " × ".join(map(str, shape))
+        named = f"{label}: {sizes}" if len(box.entries) > 1 else sizes
+        yield _text(x, y + LINE + 1, named)
+        yield _text(x, y + 2 * LINE, in_words(shape, names), colour=QUIET)
+        y += ENTRY
     yield "</a>"
 
 
 def _memory(drawn: Architecture, tops: dict) -> Iterator[str]:
-    """From the memory to the cross-attention, as keys and values."""
+    """From the memory to the cross-attention, as keys and as values."""
     column = drawn.boxes["target"]
     cross = next(
         i for i, box in enumerate(column) if box.name == "cross-attention"
     )
-    edge = LEFT["source"] + COLUMN
-    between = (edge + LEFT["target"]) / 2
     start = tops["source"][-1] + drawn.boxes["source"][-1].height / 2
     end = tops["target"][cross] + column[cross].height / 2
-    yield _line(
-        (edge, start), (between, start), (between, end), (LEFT["target"], end)
+    bold = (
+        ' font-weight="bold" paint-order="stroke" stroke="#fff" '
+        'stroke-width="3"'
     )
-    yield _text(between, end + 12, "K, V", ' font-weight="bold" font-size="9"')
+    for letter, colour, x, away in (("K", KEY, 172, 7), ("V", VALUE, 186, -7)):
+        yield _arrow(
+            (LEFT["source"] + COLUMN, start + away),
+            (x, start + away),
+            (x, end + away),
+            (LEFT["target"], end + away),
+            colour=colour,
+        )
+        yield _text(x, (start + 2 * end) / 3, letter, bold)

@@ -121,7 +121,7 @@ class MultiHeadAttention(nn.Module):
 
         q, k, v = self.project(query, key, value)
         dropout = self.dropout if self.training else 0.0
-        if need_weights:
+        if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
             weights = attention_weights(q, k, may_attend)
             context = F.dropout(weights, dropout) @ v
         else:

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from benchmarks import attention, layouts, matrix_product, timing
+from benchmarks import attention, layouts, matrix_product, model, timing
 from benchmarks.variants import VARIANTS
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask
@@ -61,7 +61,20 @@ def test_padded_case_has_short_sentences():
     assert mask.sum(-1).flatten().tolist() == [8, 10, 12, 14]
 
 
-@pytest.mark.parametrize("module", [attention, layouts, matrix_product])
+def test_the_two_models_compute_the_same_and_both_learn():
+    torch.manual_seed(0)
+    models = model.pair(8, 2, layers=1)
+    source, target = model.sentences(3, 6), model.sentences(3, 4)
+    assert (source == 0).any() and (source[:, 0] != 0).all()
+    real = target != 0
+    first, second = (m.eval()(source, target)[real] for m in models)
+    torch.testing.assert_close(first, second)
+    for module in models:
+        model.training(module, source, target)()
+        assert not torch.allclose(module(source, target)[real], first)
+
+
+@pytest.mark.parametrize("module", [attention, layouts, matrix_product, model])
 def test_results_say_where_and_when(module):
     record = json.loads(module.RESULT.read_text(encoding="utf-8"))
     assert {"machine", "date", "torch", "threads"} <= record.keys()

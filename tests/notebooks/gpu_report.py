@@ -136,10 +136,11 @@ def make_report(
 
 
 def benchmark_ratios(root: Path) -> dict:
-    """What `benchmarks.attention` measures here, in a process of its own."""
+    """What the benchmarks measure here, in a process of its own."""
     code = (
-        "import json; from benchmarks.attention import ratios;"
-        "print(json.dumps(ratios()))"
+        "import json; from benchmarks import attention, model;"
+        "found = {'attention': attention.ratios(), 'model': model.ratios()};"
+        "print(json.dumps(found))"
     )
     paths = [str(root), str(root / "book"), os.environ.get("PYTHONPATH", "")]
     run = subprocess.run(

@@ -175,7 +175,12 @@ def test_benchmark_ratios_come_from_the_benchmark(tmp_path):
     folder.mkdir()
     source = folder / "attention.py"
     source.write_text("def ratios():\n    return {'short': 0.9}\n")
-    assert gpu_report.benchmark_ratios(tmp_path) == {"short": 0.9}
+    other = folder / "model.py"
+    other.write_text("def ratios():\n    return {'base': 1.1}\n")
+    assert gpu_report.benchmark_ratios(tmp_path) == {
+        "attention": {"short": 0.9},
+        "model": {"base": 1.1},
+    }
     source.write_text("raise RuntimeError('no flash here')\n")
     expected = {"error": "RuntimeError: no flash here"}
     assert gpu_report.benchmark_ratios(tmp_path) == expected

@@ -116,9 +116,26 @@ def test_favicon(site, icon):
 
 def text_outputs(cell):
     for output in cell.outputs:
-        text = output.get("text") or output.get("data", {}).get("text/plain")
-        if text and "image/png" not in output.get("data", {}):
+        data = output.get("data", {})
+        text = output.get("text") or data.get("text/plain")
+        if text and not {"image/png", "text/html"} & set(data):
             yield text.strip()
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_drawings_are_shown_in_full(site, name):
+    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+    drawings = [
+        BeautifulSoup(output.data["text/html"], "html.parser")
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    ]
+    shown = soup_of(site / f"{name}.html").select(".text_html")
+    assert len(shown) == len(drawings)
+    for drawing, box in zip(drawings, shown, strict=True):
+        words = [*drawing.stripped_strings]
+        assert words and words == [*box.stripped_strings]
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

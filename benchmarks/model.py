@@ -1,0 +1,180 @@
+"""The whole Transformer of the book beside PyTorch's.
+
+The same sizes, weights, embeddings and masks; a training step is a forward
+pass, a loss, a backward pass and a step of Adam. Every number says how many
+times as many tokens a second the first model does as the second. On a GPU
+it is the base model in bfloat16.
+"""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from benchmarks.timing import circumstances, ratio, side_by_side
+from lib.interop import from_torch
+from lib.masks import causal_mask
+from lib.transformer import Transformer, TransformerConfig
+
+RESULT = Path(__file__).parent / "results" / "model.json"
+VOCAB = 100
+SIZES = {  # d_model, heads
+    "32": (32, 4),
+    "64": (64, 4),
+    "128": (128, 8),
+    "256": (256, 8),
+}
+BATCHES = {"short": (64, 20, 11), "long": (16, 64, 64)}  # batch, s_len, t_len
+GPU_BATCH = (64, 128, 128)
+TARGETS = {"training": 1.05, "evaluation": 1.0}
+
+
+class Torchs(nn.Module):
+    """`nn.Transformer` between the tables of one of our models."""
+
+    def __init__(self, theirs: nn.Transformer, ours: Transformer):
+        super().__init__()
+        self.theirs, self.ours = theirs, copy.deepcopy(ours)
+        self.ours.encoder = self.ours.decoder = None
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        model, pad = self.ours, source == 0
+        future = ~causal_mask(target.shape[1], target.device)[0, 0]
+        states = self.theirs(
+            model.positions(model.source_embedding(source)),
+            model.positions(model.target_embedding(target)),
+            tgt_mask=future,
+            src_key_padding_mask=pad,
+            tgt_key_padding_mask=target == 0,
+            memory_key_padding_mask=pad,
+        )
+        return F.linear(states, model.output_matrix)
+
+
+def pair(d_model: int, heads: int, layers: int) -> tuple[nn.Module, nn.Module]:
+    """Our model and PyTorch's, with equal weights."""
+    config = TransformerConfig(
+        VOCAB, VOCAB, d_model, heads, 4 * d_model, layers, layers,
+        final_norms=True,
+    )  # fmt: skip
+    theirs = nn.Transformer(
+        d_model, heads, layers, layers, 4 * d_model, batch_first=True
+    )
+    ours = Transformer(config)
+    ours.encoder = from_torch(theirs.encoder)
+    ours.decoder = from_torch(theirs.decoder)
+    return ours, Torchs(theirs, ours)
+
+
+def sentences(batch: int, length: int) -> Tensor:
+    """Random ids; the rows have from half to all of the length."""
+    ids = torch.randint(3, VOCAB, (batch, length))
+    lengths = torch.randint(length // 2, length + 1, (batch, 1))
+    return ids.masked_fill(torch.arange(length) >= lengths, 0)
+
+
+def training(model: nn.Module, source: Tensor, target: Tensor) -> Callable:
+    """One step of training."""
+    optimiser = torch.optim.Adam(model.parameters())
+
+    def run():
+        logits = model(source, target).flatten(0, 1)
+        loss = F.cross_entropy(logits, target.flatten(), ignore_index=0)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+    return run
+
+
+def evaluation(model: nn.Module, source: Tensor, target: Tensor) -> Callable:
+    """One pass without gradients."""
+
+    def run():
+        with torch.no_grad():
+            model(source, target)
+
+    return run
+
+
+def compare(size: str, batch: str) -> dict[str, float]:
+    """Tokens a second of our model by those of PyTorch's."""
+    ours, theirs = pair(*SIZES[size], layers=2)
+    n, s_len, t_len = BATCHES[batch]
+    texts = sentences(n, s_len), sentences(n, t_len)
+    models = {"ours": ours.eval(), "theirs": theirs.eval()}
+    real = texts[1] != 0
+    logits = [model(*texts)[real] for model in models.values()]
+    torch.testing.assert_close(*logits, atol=1e-4, rtol=1e-4)
+    found = {}
+    for kind in (evaluation, training):
+        for model in models.values():
+            model.train(kind is training)
+        runs = {name: kind(model, *texts) for name, model in models.items()}
+        times = side_by_side(runs, repeats=3)
+        found[kind.__name__] = ratio(times, "theirs", "ours")
+    return found
+
+
+def on_gpu() -> dict[str, float]:
+    """The base model in bfloat16, as it is and compiled."""
+    ours, theirs = pair(512, 8, layers=6)
+    n, s_len, t_len = GPU_BATCH
+    texts = sentences(n, s_len).cuda(), sentences(n, t_len).cuda()
+    models = {"ours": ours.cuda(), "theirs": theirs.cuda()}
+    models["ours, compiled"] = torch.compile(copy.deepcopy(ours))
+    found = {}
+    with torch.autocast("cuda", torch.bfloat16):
+        for kind in (evaluation, training):
+            for model in models.values():
+                model.train(kind is training)
+            runs = {n: kind(model, *texts) for n, model in models.items()}
+            times = side_by_side(runs, repeats=5)
+            for name in ("ours", "ours, compiled"):
+                key = f"{kind.__name__}, {name}"
+                found[key] = ratio(times, "theirs", name)
+    return found
+
+
+def ratios() -> dict:
+    """All that `make bench` and the GPU report record of the model."""
+    torch.manual_seed(0)
+    if torch.cuda.is_available():
+        sizes = {"base": GPU_BATCH}
+        return circumstances() | {"sizes": sizes, "gpu": {"base": on_gpu()}}
+    return circumstances() | {
+        "sizes": {"models": SIZES, "batches": BATCHES},
+        "targets": TARGETS,
+        "tokens a second, ours by torch's": {
+            batch: {size: compare(size, batch) for size in SIZES}
+            for batch in BATCHES
+        },
+    }
+
+
+def show(record: dict) -> None:
+    """Print the ratios, a line for each width."""
+    found = record["tokens a second, ours by torch's"]
+    print("batch  d_model", *(f"{kind:>11}" for kind in TARGETS))
+    for batch, sizes in found.items():
+        for size, row in sizes.items():
+            cells = (f"{row[kind]:11.2f}" for kind in TARGETS)
+            print(f"{batch:6} {size:>7}", *cells)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    record = ratios()
+    if "gpu" in record:
+        print(json.dumps(record["gpu"], indent=1))
+        return
+    RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    show(record)
+
+
+if __name__ == "__main__":
+    main()
