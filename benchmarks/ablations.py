@@ -1,0 +1,215 @@
+"""What each ingredient of training is worth: `make ablations`.
+
+Every variant is trained for the same number of steps from five seeds, on the
+date task of chapter 11, and differs from the plain recipe in one thing. What
+is measured: the share of validation dates that greedy writing gets right to
+the last character, and the cross-entropy per character.
+"""
+
+import json
+import math
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from benchmarks.timing import circumstances
+from lib.dates import Batch, batches, characters, generate, splits
+from lib.decoding import greedy
+from lib.heads import MultiHeadAttention
+from lib.runtime import evaluation, setup
+from lib.training import (
+    Recipe,
+    Trainer,
+    label_smoothed_loss,
+    train,
+    warmup_rate,
+)
+from lib.transformer import Transformer, TransformerConfig
+
+RESULT = Path(__file__).parent / "results" / "ablations.json"
+STEPS, SIZE, SEEDS, WARMUP, FIRST = 1_000, 64, 5, 200, 30
+Change = Callable[[Transformer], object]
+
+
+def rate(step: int) -> float:
+    """The schedule of 2017, falling to zero at the end."""
+    falling = 1 - (step - 1) / STEPS
+    return 0.7 * warmup_rate(step, 64, WARMUP) * falling
+
+
+def no_warmup(step: int) -> float:
+    """The same from its peak on: the first steps are the largest."""
+    falling = 1 - (step - 1) / STEPS
+    return 0.7 * warmup_rate(max(step, WARMUP), 64, WARMUP) * falling
+
+
+def no_decay(step: int) -> float:
+    """The schedule of 2017 as it is."""
+    return 0.7 * warmup_rate(step, 64, WARMUP)
+
+
+class Unscaled(MultiHeadAttention):
+    """Attention without the division by sqrt(d_head)."""
+
+    def project(self, query, key, value):
+        q, k, v = super().project(query, key, value)
+        return q * math.sqrt(q.shape[-1]), k, v
+
+
+class NoPositions(nn.Module):
+    """In place of the positional encoding."""
+
+    def forward(self, x, offset=0):
+        return x
+
+
+def everything(ids):
+    """A mask that hides nothing."""
+    return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=ids.device)
+
+
+def without_scale(model: Transformer) -> None:
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.__class__ = Unscaled
+
+
+def without_factor(model: Transformer) -> None:
+    for table in model.tables.values():
+        table.scale = 1.0
+
+
+def with_unit_tables(model: Transformer) -> None:
+    for table in model.tables.values():
+        nn.init.normal_(table.table.weight)
+
+
+def nothing(model: Transformer) -> None:
+    """The plain recipe."""
+
+
+# name: (change of the model, of its configuration, of the recipe)
+VARIANTS: dict[str, tuple[Change, dict, dict]] = {
+    "plain recipe": (nothing, {}, {}),
+    "no causal mask": (
+        lambda m: setattr(m, "target_mask", everything),
+        {},
+        {},
+    ),
+    "no padding mask": (
+        lambda m: setattr(m, "source_mask", everything),
+        {},
+        {},
+    ),
+    "no positions": (lambda m: setattr(m, "positions", NoPositions()), {}, {}),
+    "no scale": (without_scale, {}, {}),
+    "no sqrt(d_model)": (without_factor, {}, {}),
+    "tables of std 1": (with_unit_tables, {}, {}),
+    "no warm-up": (nothing, {}, {"rate": no_warmup}),
+    "no decay": (nothing, {}, {"rate": no_decay}),
+    "no label smoothing": (nothing, {}, {"smoothing": 0.0}),
+    "nothing tied": (nothing, {"tied": "none"}, {}),
+    "pre-norm": (nothing, {"norm_first": True}, {}),
+    "3 + 3 layers": (nothing, {"encoder_layers": 3, "decoder_layers": 3}, {}),
+    "3 + 3, no warm-up": (
+        nothing,
+        {"encoder_layers": 3, "decoder_layers": 3},
+        {"rate": no_warmup},
+    ),
+    "3 + 3, pre-norm, no warm-up": (
+        nothing,
+        {"encoder_layers": 3, "decoder_layers": 3, "norm_first": True},
+        {"rate": no_warmup},
+    ),
+}
+
+
+class Task:
+    """Training batches, validation batches, the sizes of the model."""
+
+    def __init__(self, steps: int = STEPS):
+        days = splits()
+        examples = generate(days["train"], steps * SIZE)
+        source = characters([e.text for e in examples])
+        target = characters([e.iso for e in examples])
+        self.training = batches(examples, source, target, SIZE)
+        unseen = generate(days["validation"], 1_000)
+        self.validation = batches(unseen, source, target, 250)
+        self.config = TransformerConfig(
+            len(source), len(target), 64, 4, 128, 1, 1, dropout=0.0
+        )
+
+
+def trainer(name: str, seed: int, task: Task) -> Trainer:
+    """A variant at its beginning."""
+    change, config, recipe = VARIANTS[name]
+    torch.manual_seed(seed)
+    model = Transformer(replace(task.config, **config))
+    change(model)
+    return Trainer(model, replace(Recipe(rate), **recipe))
+
+
+def written(model: Transformer, data: list[Batch]) -> float:
+    """The share of dates that greedy writing gets right."""
+    right, total = 0, 0
+    for batch in data:
+        ids = greedy(model, batch.source, limit=11, cached=False)
+        right += sum(
+            a == b[: len(a)] and not any(b[len(a) :])
+            for a, b in zip(ids.tolist(), batch.target.tolist(), strict=True)
+        )
+        total += len(ids)
+    return right / total
+
+
+def loss(model: Transformer, data: list[Batch]) -> float:
+    """The mean cross-entropy of a character, in nats."""
+    with evaluation(model):
+        losses = [
+            label_smoothed_loss(
+                model(b.source, b.decoder_input), b.target, 0.0
+            )
+            for b in data
+        ]
+    return torch.stack(losses).mean().item()
+
+
+def run(name: str, seed: int, task: Task) -> dict:
+    """Train one variant from one seed."""
+    trained = trainer(name, seed, task)
+    losses = train(trained, task.training, STEPS)
+    return {
+        "exact match": written(trained.average, task.validation),
+        "without averaging": written(trained.model, task.validation),
+        "loss": round(loss(trained.average, task.validation), 4),
+        "first losses": [round(value, 4) for value in losses[:FIRST]],
+    }
+
+
+def commit() -> str:
+    """The commit that was measured."""
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    setup()
+    task, runs = Task(), {}
+    for name in VARIANTS:
+        runs[name] = [run(name, seed, task) for seed in range(SEEDS)]
+        shares = " ".join(f"{r['exact match']:.1%}" for r in runs[name])
+        print(f"{name:28} {shares}", flush=True)
+        about = {"commit": commit(), "steps": STEPS, "seeds": SEEDS}
+        record = circumstances() | about | {"runs": runs}
+        RESULT.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
