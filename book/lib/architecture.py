@@ -263,7 +263,7 @@ def _stack(
 
 
 def _box(
-    box: Box, left: float, top: float, names: dict[int, str]
+    box: Box, left: int | float, top: int | float, names: dict[int, str]
 ) -> Iterator[str]:
     """A link to a chapter: the name, then each shape in numbers and words."""
     yield f'<a href="{box.chapter}.ipynb">'
