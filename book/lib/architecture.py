@@ -35,6 +35,7 @@ BLOCKS = {
     "source": ("encoder", "08_encoder"),
     "target": ("decoder", "09_decoder"),
 }
+Point = tuple[int | float, int | float]
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def _joins(column: list[Box]) -> list[int]:
     return [i for i, box in enumerate(column) if box is JOIN]
 
 
-def _arrow(*points: tuple[float, float], colour: str = FAINT) -> str:
+def _arrow(*points: Point, colour: str = FAINT) -> str:
     """A line from point to point, the last stretch with a tip."""
     path = " ".join(f"{x:g},{y:g}" for x, y in points)
     (x0, y0), (x, y) = points[-2:]
@@ -262,7 +263,7 @@ def _stack(
 
 
 def _box(
-    box: Box, left: float, top: float, names: dict[int, str]
+    box: Box, left: int | float, top: int | float, names: dict[int, str]
 ) -> Iterator[str]:
     """A link to a chapter: the name, then each shape in numbers and words."""
     yield f'<a href="{box.chapter}.ipynb">'

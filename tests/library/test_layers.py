@@ -44,7 +44,8 @@ def test_layer_norm_equals_torchs(lead, d_model, eps, dtype):
     ours, torchs = norms(d_model, eps, dtype)
     x = 3 + normal(*lead, d_model, dtype=dtype)
     close(ours(x), torchs(x), steps=32)
-    close(layer_norm(x, ours.weight, ours.bias, eps), torchs(x), steps=32)
+    formula = layer_norm(x, ours.weight, ours.bias, float(eps))
+    close(formula, torchs(x), steps=32)
 
 
 @few
@@ -69,7 +70,7 @@ def test_layer_norm_by_hand():
     norm.bias.data = bias = torch.tensor([10.0, 20.0])
     x = torch.tensor([2.0, 4.0])
     assert norm(x).tolist() == [8.0, 21.0]
-    assert layer_norm(x, weight, bias, eps=3).tolist() == [8.0, 21.0]
+    assert layer_norm(x, weight, bias, eps=3.0).tolist() == [8.0, 21.0]
     near = torch.tensor([0.0, 0.002])  # so near that the default eps counts
     expected = F.layer_norm(near, (2,), weight, bias)
     close(layer_norm(near, weight, bias), expected, steps=32)
