@@ -5,9 +5,15 @@ come out the same on every machine, with a GPU and without.
 """
 
 import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def device() -> torch.device:
@@ -75,3 +81,100 @@ def _show_tensors_without_device() -> None:
 
 def _pretty_tensor(tensor: Tensor, printer, cycle: bool) -> None:
     printer.text(repr(tensor.detach().cpu()))
+
+
+@contextmanager
+def evaluation(model: nn.Module) -> Iterator[None]:
+    """Inside, no dropout and no gradients; afterwards all as it was."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
+@contextmanager
+def progress(done: int, total: int) -> Iterator[Callable[[float], None]]:
+    """A bar with the time that is left; yields a function to call per step.
+
+    It shows in a terminal and in a notebook, and is silent elsewhere and
+    where the environment variable `TQDM_DISABLE` is set.
+    """
+    from tqdm import tqdm
+
+    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+    off = not seen or os.environ.get("TQDM_DISABLE", "") not in ("", "0")
+    with tqdm(initial=done, total=total, unit="step", disable=off) as bar:
+
+        def step(loss: float) -> None:
+            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+            bar.update()
+
+        yield step
+
+
+@contextmanager
+def finish_first() -> Iterator[list]:
+    """Inside, Ctrl-C only fills the list that is yielded.
+
+    The loop looks at the list when its step is complete, so that nothing is
+    left half done. A second Ctrl-C interrupts at once. Python can do this in
+    the main thread only; elsewhere the list stays empty.
+    """
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number, frame):
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before or signal.default_int_handler)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that it is the old one or the new one, never half.
+
+    Raises:
+        OSError: it cannot be written (disk full, say); the old one stays.
+    """
+    part = path.with_name(path.name + ".part")
+    try:
+        with open(part, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OSError(
+            error.errno,
+            f"checkpoint: expected to write {len(content)} bytes, got "
+            f"{error.strerror}; what was there before is intact",
+            str(path),
+        ) from error
+
+
+def random_states() -> dict[str, Tensor]:
+    """The states of torch's generators, by device."""
+    states = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        states["cuda"] = torch.cuda.get_rng_state()
+    return states
+
+
+def set_random_states(states: dict[str, Tensor]) -> None:
+    """Go on with the random numbers where `random_states` was called."""
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state(states["cuda"])

@@ -4,8 +4,11 @@ Not taught. A taught definition calls these first, so that it can read as its
 formula. Every message names the argument, what was expected and what came.
 """
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -650,4 +653,172 @@ def special_ids(fields: object) -> None:
             raise ValueError(
                 f"{name}: expected another id than pad_id={fields.pad_id}, "
                 "because PAD is masked"
+            )
+
+
+def between(name: str, value: object, least: int, most: int) -> None:
+    """An integer from `least` to `most`."""
+    integer(name, value)
+    if not least <= value <= most:
+        raise ValueError(f"{name}: expected {least} to {most}, got {value}")
+
+
+def locale(language: object) -> None:
+    """A language, or language and country, of which Babel has the names."""
+    from babel import Locale, UnknownLocaleError
+
+    string(language=language)
+    try:
+        Locale.parse(language)
+    except (UnknownLocaleError, ValueError):
+        raise ValueError(
+            "language: expected one that Babel knows, such as 'en' or "
+            f"'pt_BR', got {language!r}"
+        ) from None
+
+
+def plain_date(day: object, name: str = "day") -> None:
+    """A date; a datetime says more and is refused."""
+    if type(day) is not date:
+        raise TypeError(
+            f"{name}: expected a datetime.date, got {type(day).__name__}"
+        )
+
+
+def written(
+    day: object, language: object, style: object, styles: tuple[str, ...]
+) -> None:
+    """A date, a language and one of its styles."""
+    plain_date(day)
+    locale(language)
+    string(style=style)
+    choice("style", style, styles)
+
+
+def some_items(name: str, items: object, what: str) -> None:
+    """A list (or tuple) that is not empty."""
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise TypeError(
+            f"{name}: expected a list of {what}, got {type(items).__name__}"
+        )
+    if not items:
+        raise ValueError(f"{name}: expected at least one, got none")
+
+
+def to_generate(
+    days: object, count: object, seed: object, languages: object
+) -> int:
+    """Dates and languages to draw from; and the number of examples."""
+    some_items("days", days, "dates")
+    some_items("languages", languages, "strings")
+    for day in days:
+        plain_date(day, "an item of days")
+    for language in languages:
+        locale(language)
+    integer("seed", seed)
+    return len(days) if count is None else whole("count", count)
+
+
+def whole(name: str, value: object) -> int:
+    """A positive integer, handed back."""
+    positive(**{name: value})
+    return value
+
+
+def collatable(examples: object, source: object, target: object) -> None:
+    """Examples, and a vocabulary for each side."""
+    from lib.text import Vocabulary
+
+    some_items("examples", examples, "examples")
+    for example in examples:
+        if not (hasattr(example, "text") and hasattr(example, "iso")):
+            raise TypeError(
+                "an item of examples: expected an Example, got "
+                f"{type(example).__name__}"
+            )
+    instance(Vocabulary, source=source, target=target)
+
+
+def to_compare(logits: object, target: object) -> None:
+    """Logits (..., vocab) and one target id for each row of them."""
+    floating(logits=logits)
+    rank_at_least(1, logits=logits)
+    token_ids(target, logits.shape[-1], "target")
+    if logits.shape[:-1] != target.shape:
+        raise ValueError(
+            f"target: expected {shape(logits[..., 0])}, one id for each row "
+            f"of logits, got {shape(target)}"
+        )
+
+
+def recipe(fields: object) -> None:
+    """The fields of a `Recipe` are in their ranges."""
+    functions(rate=fields.rate)
+    probability("smoothing", fields.smoothing)
+    probability("averaging", fields.averaging)
+    real("clip", fields.clip, least=0)
+    integer("pad_id", fields.pad_id, least=0)
+
+
+def finite(where: str, **named: Tensor) -> None:
+    """Every argument is a finite number."""
+    for name, tensor in named.items():
+        if not math.isfinite(tensor.item()):
+            raise FloatingPointError(
+                f"{name}: expected a finite number, got {tensor.item()} at "
+                f"{where}; the weights are those before this step"
+            )
+
+
+def to_train(
+    trainer: object, kind: type, batches: object, steps: object, every: object
+) -> None:
+    """A trainer, at least one batch and positive numbers."""
+    instance(kind, trainer=trainer)
+    some_items("batches", batches, "batches")
+    positive(steps=steps, every=every)
+
+
+def checkpoint(path: object) -> tuple[dict[str, Tensor], dict]:
+    """The tensors of a checkpoint, and what its header says about them."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    content = Path(path).read_bytes()
+    try:
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size])
+        return tensors, json.loads(header["__metadata__"]["json"])
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise ValueError(
+            "checkpoint: expected a complete file from save_checkpoint, got "
+            f"{len(content)} bytes that are none ({error}): {path}"
+        ) from error
+
+
+def same_training(trainer, parts: dict[str, dict], about: dict) -> None:
+    """A checkpoint is of this model and this recipe."""
+    for part in ("model", "average"):
+        same_shapes(getattr(trainer, part).state_dict(), parts.get(part, {}))
+    wanted = trainer.recipe.numbers(len(about["losses"]))
+    for name, value in wanted.items():
+        if about["recipe"].get(name) != value:
+            raise ValueError(
+                f"checkpoint: expected {name}={value}, as in the recipe, got "
+                f"{about['recipe'].get(name)}"
+            )
+
+
+def same_shapes(wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
+    """The weights of a checkpoint are those of the model."""
+    for name in sorted(wanted.keys() | got.keys()):
+        one, other = (
+            shape(weights[name]) if name in weights else "nothing"
+            for weights in (wanted, got)
+        )
+        if one != other:
+            raise ValueError(
+                f"checkpoint: expected {one} for {name}, as in the model, "
+                f"got {other}"
             )

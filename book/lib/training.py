@@ -1,0 +1,290 @@
+"""Chapter 11: from random weights to a model that writes dates.
+
+Loss, learning rate, one step, the loop, checkpoints. Writing token by token
+comes in chapter 12; several devices in chapter 14.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from safetensors.torch import save
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+
+from lib import validate
+from lib.dates import Batch
+from lib.runtime import (
+    evaluation,
+    finish_first,
+    progress,
+    random_states,
+    replace_file,
+    set_random_states,
+)
+
+
+def label_smoothed_loss(
+    logits: Float[Tensor, "*batch vocab"],
+    target: Int[Tensor, "*batch"],
+    smoothing: float = 0.1,
+    pad_id: int = 0,
+) -> Float[Tensor, ""]:
+    """-(1 - ε) log p(target) - ε · mean over the vocabulary of log p.
+
+    Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
+    The mean over all targets that are not PAD; without any it is NaN, as in
+    torch.
+
+    Args:
+        logits: scores of every token.
+        target: the right token.
+        smoothing: ε, the share of the probability that is wanted evenly on
+            all tokens; 0 is plain cross-entropy.
+        pad_id: the target that does not count.
+
+    Raises:
+        TypeError: `logits` is not floating point, `target` not integer.
+        ValueError: shapes do not fit, a target is outside the vocabulary, or
+            `smoothing` is not a probability below 1.
+    """
+    validate.to_compare(logits, target)
+    validate.probability("smoothing", smoothing)
+    log_p = torch.log_softmax(logits, dim=-1)
+    right = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    loss = -(1 - smoothing) * right - smoothing * log_p.mean(-1)
+    real = target != pad_id
+    return loss.masked_fill(~real, 0.0).sum() / real.sum()
+
+
+def warmup_rate(step: int, d_model: int, warmup: int) -> float:
+    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
+
+    Source: Vaswani et al. 2017, equation 3. It grows evenly until step
+    `warmup` and falls with the root of the step afterwards.
+
+    Args:
+        step: from 1.
+        d_model: the width of the model.
+        warmup: the step with the highest rate.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: it is below 1.
+    """
+    validate.positive(step=step, d_model=d_model, warmup=warmup)
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a step does beside the gradient.
+
+    Args:
+        rate: the learning rate of each step, counted from 1.
+        smoothing: ε of the loss.
+        clip: the largest norm that a gradient is let through with.
+        averaging: how much of the averaged weights stays at each step; 0
+            averages nothing.
+        pad_id: the target that does not count.
+
+    Raises:
+        TypeError: `rate` is not a function, or a number is none.
+        ValueError: a number is out of its range.
+    """
+
+    rate: Callable[[int], float]
+    smoothing: float = 0.1
+    clip: float = 1.0
+    averaging: float = 0.98
+    pad_id: int = 0
+
+    def __post_init__(self):
+        validate.recipe(self)
+
+    def numbers(self, step: int) -> dict[str, float]:
+        """All that JSON can hold, with the rate of one step for the rest."""
+        return asdict(self) | {"rate": self.rate(max(step, 1))}
+
+
+class Trainer:
+    """A model on its way: weights, their average, optimiser, steps done.
+
+    Args:
+        model: called with source and decoder input; gives logits.
+        recipe: what a step does.
+
+    Raises:
+        TypeError: an argument is of another kind.
+    """
+
+    def __init__(self, model: nn.Module, recipe: Recipe):
+        validate.instance(nn.Module, model=model)
+        validate.instance(Recipe, recipe=recipe)
+        self.model, self.recipe = model, recipe
+        self.average = copy.deepcopy(model).requires_grad_(False)
+        self.optimiser = torch.optim.Adam(
+            model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True
+        )
+        self.losses: list[float] = []
+
+    def step(self, batch: Batch, name: str = "the batch") -> float:
+        """Forward, loss, backward, clip, update, average; gives the loss.
+
+        Raises:
+            FloatingPointError: the loss or the gradient is not finite. The
+                message has the step and the name; no weight is changed.
+        """
+        recipe, number = self.recipe, len(self.losses) + 1
+        device = next(self.model.parameters()).device
+        batch = batch.to(device)
+        with torch.autocast(device.type, torch.bfloat16, device.type != "cpu"):
+            logits = self.model(batch.source, batch.decoder_input)
+            loss = label_smoothed_loss(
+                logits, batch.target, recipe.smoothing, recipe.pad_id
+            )
+        self.optimiser.zero_grad()
+        loss.backward()
+        norm = clip_grad_norm_(self.model.parameters(), recipe.clip)
+        validate.finite(f"step {number}, {name}", loss=loss, gradient=norm)
+        for group in self.optimiser.param_groups:
+            group["lr"] = recipe.rate(number)
+        self.optimiser.step()
+        self.update_average()
+        self.losses.append(loss.item())
+        return self.losses[-1]
+
+    @torch.no_grad()
+    def update_average(self) -> None:
+        """average ← averaging · average + (1 - averaging) · weights."""
+        pairs = zip(
+            self.average.parameters(), self.model.parameters(), strict=True
+        )
+        for average, weight in pairs:
+            average.lerp_(weight, 1 - self.recipe.averaging)
+
+
+def save_checkpoint(trainer: Trainer, path: Path | str) -> None:
+    """Everything that the next step depends on, in one file.
+
+    A safetensors file: weights, averaged weights, the two moments of Adam
+    for each weight, the state of the random numbers; and as JSON in its
+    header the losses and the numbers of the recipe. It is written aside and
+    then renamed, so that no crash leaves half a checkpoint.
+
+    Raises:
+        OSError: it cannot be written; what was there before is intact.
+    """
+    state = trainer.optimiser.state_dict()["state"]
+    parts = {
+        "model": trainer.model.state_dict(),
+        "average": trainer.average.state_dict(),
+        "random": random_states(),
+        **{f"adam.{i}": moments for i, moments in state.items()},
+    }
+    tensors = {
+        f"{part}.{name}": tensor.contiguous()
+        for part, named in parts.items()
+        for name, tensor in named.items()
+    }
+    done = len(trainer.losses)
+    about = {"losses": trainer.losses, "recipe": trainer.recipe.numbers(done)}
+    replace_file(Path(path), save(tensors, {"json": json.dumps(about)}))
+
+
+def load_checkpoint(trainer: Trainer, path: Path | str) -> None:
+    """Put the trainer where `save_checkpoint` saw the other one.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is damaged, or of another model or recipe; the
+            trainer is unchanged.
+    """
+    tensors, about = validate.checkpoint(path)
+    parts: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        part, name = key.split(".", 1)
+        parts.setdefault(part, {})[name] = tensor
+    validate.same_training(trainer, parts, about)
+    moments: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in parts.get("adam", {}).items():
+        number, name = key.split(".")
+        moments.setdefault(int(number), {})[name] = tensor
+    optimiser = trainer.optimiser.state_dict() | {"state": moments}
+    trainer.optimiser.load_state_dict(optimiser)
+    trainer.model.load_state_dict(parts["model"])
+    trainer.average.load_state_dict(parts["average"])
+    set_random_states(parts["random"])
+    trainer.losses = about["losses"]
+
+
+def train(
+    trainer: Trainer,
+    batches: Sequence[Batch],
+    steps: int,
+    checkpoint: Path | str | None = None,
+    every: int = 100,
+) -> list[float]:
+    """Step until `steps` are done, those before this call included.
+
+    Step k takes batch (k - 1) mod len(batches): a run that was stopped goes
+    on where it was. With a checkpoint file, an old one is continued, a new
+    one written now and then and at the end. Ctrl-C finishes the step, saves
+    and raises KeyboardInterrupt; calling `train` again goes on.
+
+    Args:
+        trainer: is changed in place.
+        batches: the same at every call, in the same order.
+        steps: the number of steps in total.
+        checkpoint: a file to continue from, if it is there, and to save to.
+        every: steps between two checkpoints.
+
+    Returns:
+        The loss of every step.
+
+    Raises:
+        FloatingPointError: a loss is not finite; names step and batch.
+        OSError: the checkpoint cannot be written; the old one is intact.
+        ValueError: the checkpoint is damaged or of another training.
+    """
+    validate.to_train(trainer, Trainer, batches, steps, every)
+    if checkpoint is not None and Path(checkpoint).exists():
+        load_checkpoint(trainer, checkpoint)
+    trainer.model.train()
+    done = len(trainer.losses)
+    with finish_first() as asked, progress(done, steps) as bar:
+        for number in range(done, steps):
+            i = number % len(batches)
+            bar(trainer.step(batches[i], f"batch {i} of {len(batches)}"))
+            due = asked or number + 1 == steps or (number + 1) % every == 0
+            if checkpoint is not None and due:
+                save_checkpoint(trainer, checkpoint)
+            if asked:
+                raise KeyboardInterrupt(f"after step {number + 1}")
+    return trainer.losses
+
+
+def exact_match(model: nn.Module, batches: Sequence[Batch], pad_id=0) -> float:
+    """The share of examples of which every token, EOS too, is right.
+
+    One forward pass tells what greedy writing would give: as long as all
+    tokens so far are right, the decoder input is what was written.
+
+    Raises:
+        ValueError: there is no batch.
+    """
+    validate.some_items("batches", batches, "batches")
+    device = next(model.parameters()).device
+    right, total = 0, 0
+    with evaluation(model):
+        for batch in batches:
+            source, decoder_input, target = batch.to(device)
+            best = model(source, decoder_input).argmax(-1)
+            fits = (best == target) | (target == pad_id)
+            right += fits.all(-1).sum().item()
+            total += len(target)
+    return right / total
