@@ -55,8 +55,9 @@ class DecoderBlock(nn.Module):
         self,
         x: Float[Tensor, "batch t_len d_model"],
         memory: Float[Tensor, "batch s_len d_model"],
-        may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        caches=(None, None),
     ) -> Float[Tensor, "batch t_len d_model"]:
         """Look back, look at the memory, then work alone.
 
@@ -69,6 +70,8 @@ class DecoderBlock(nn.Module):
             memory_may_attend: for the cross-attention, broadcastable to
                 (batch, heads, t_len, s_len); usually the padding mask of
                 the source.
+            caches: of the self-attention and of the cross-attention;
+                chapter 12.
 
         Raises:
             TypeError: not floating point, different dtypes, or a mask that is
@@ -77,13 +80,14 @@ class DecoderBlock(nn.Module):
         """
 
         validate.memory(x, memory, self.cross_attention.d_model)
+        past, across = caches
 
         def look_back(x):
-            return self.self_attention(x, may_attend=may_attend)
+            return self.self_attention(x, may_attend=may_attend, cache=past)
 
         def look_across(x):
             return self.cross_attention(
-                x, memory, may_attend=memory_may_attend
+                x, memory, may_attend=memory_may_attend, cache=across
             )
 
         x = self.around_self_attention(x, look_back)
@@ -116,16 +120,20 @@ class Decoder(nn.Module):
         self,
         x: Float[Tensor, "batch t_len d_model"],
         memory: Float[Tensor, "batch s_len d_model"],
-        may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        cache=None,
     ) -> Float[Tensor, "batch t_len d_model"]:
         """Every block in turn; all look at the same memory.
+
+        With a cache (chapter 12), x holds the positions that are new.
 
         Raises:
             TypeError: not floating point, different dtypes, or a mask that is
                 not boolean.
             ValueError: shapes that do not fit together.
         """
-        for block in self.blocks:
-            x = block(x, memory, may_attend, memory_may_attend)
+        caches = [(None, None)] * len(self.blocks) if cache is None else cache
+        for block, pair in zip(self.blocks, caches, strict=True):
+            x = block(x, memory, may_attend, memory_may_attend, pair)
         return self.norm(x)

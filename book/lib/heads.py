@@ -1,7 +1,7 @@
 """Chapter 5: several attentions side by side.
 
-`MultiHeadAttention` serves as self-attention and as cross-attention. Key and
-value caches for decoding come in chapter 12.
+`MultiHeadAttention` serves as self-attention and as cross-attention. What its
+argument `cache` is for comes in chapter 12.
 """
 
 from collections.abc import Iterator
@@ -87,8 +87,10 @@ class MultiHeadAttention(nn.Module):
         query: Float[Tensor, "batch q_len d_model"],
         key: Float[Tensor, "batch k_len d_model"] | None = None,
         value: Float[Tensor, "batch k_len d_model"] | None = None,
-        may_attend: Bool[Tensor, "_ _ _ #k_len"] | None = None,
+        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         need_weights: bool = False,
+        *,
+        cache=None,
     ):
         """Self-attention of `query`, or its attention to `key` and `value`.
 
@@ -101,6 +103,8 @@ class MultiHeadAttention(nn.Module):
                 nothing gets the context 0, so that its output is the bias of
                 the output matrix.
             need_weights: return the weights of every head too.
+            cache: remembers keys and values of earlier calls; chapter 12.
+                Then k_len counts the remembered keys too.
 
         Returns:
             The output, batch q_len d_model; with `need_weights` the pair of
@@ -115,11 +119,10 @@ class MultiHeadAttention(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         validate.sources(query, key, value, self.d_model)
-        batch, q_len = query.shape[:2]
-        size = (batch, self.heads, q_len, key.shape[1])
-        validate.module_mask(may_attend, size)
+        project = self.project if cache is None else cache.project(self)
+        q, k, v = project(query, key, value)
+        validate.module_mask(may_attend, (*q.shape[:3], k.shape[2]))
 
-        q, k, v = self.project(query, key, value)
         dropout = self.dropout if self.training else 0.0
         if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
             weights = attention_weights(q, k, may_attend)

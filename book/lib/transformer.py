@@ -194,8 +194,9 @@ class Transformer(nn.Module):
         self,
         target: Int[Tensor, "batch t_len"],
         memory: Float[Tensor, "batch s_len d_model"],
-        may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        cache=None,
     ) -> Float[Tensor, "batch t_len vocab"]:
         """Logits: row t scores every token as the one after target[t].
 
@@ -206,6 +207,8 @@ class Transformer(nn.Module):
             memory_may_attend: which memory may be looked at; rank 4. Pass
                 `source_mask(source)` where the source holds PAD, because the
                 memory does not say; None hides nothing.
+            cache: remembers the positions of earlier calls (chapter 12);
+                then the target holds the next ones only, none of them PAD.
 
         Raises:
             TypeError: `target` is not an integer tensor, or a mask not
@@ -216,10 +219,13 @@ class Transformer(nn.Module):
         """
         c = self.config
         validate.id_batch(target, "target", c.max_length, c.target_vocab_size)
-        if may_attend is None:
+        offset = 0 if cache is None else cache.length
+        if may_attend is None and cache is None:
             may_attend = self.target_mask(target)
-        x = self.positions(self.target_embedding(target))
-        x = self.decoder(x, memory, may_attend, memory_may_attend)
+        elif may_attend is None:
+            may_attend = cache.mask(target, c.pad_id)
+        x = self.positions(self.target_embedding(target), offset)
+        x = self.decoder(x, memory, may_attend, memory_may_attend, cache)
         return F.linear(x, self.output_matrix)
 
     def forward(

@@ -822,3 +822,63 @@ def same_shapes(wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
                 f"checkpoint: expected {one} for {name}, as in the model, "
                 f"got {other}"
             )
+
+
+def no_pad(target: Tensor, pad_id: int) -> None:
+    """A cache does not remember which positions are PAD."""
+    if (target == pad_id).any():
+        raise ValueError(
+            f"target: expected no PAD (id {pad_id}) together with a cache, "
+            f"got {int((target == pad_id).sum())}"
+        )
+
+
+def to_write(
+    model: object, kind: type, source: object, cached: object
+) -> None:
+    """A model and a batch of sources."""
+    instance(kind, model=model)
+    id_batch(source, "source", model.config.max_length)
+    booleans(cached=cached)
+
+
+def limit(limit: object, model: object, kind: type) -> int:
+    """The number of tokens to write; each but the last needs a position."""
+    instance(kind, model=model)
+    most = model.config.max_length
+    if limit is None:
+        return most
+    between("limit", limit, 1, most)
+    return limit
+
+
+def to_narrow(
+    logits: object, temperature: object, top_k: object, top_p: object
+) -> None:
+    """Logits, and three numbers that narrow them."""
+    floating(logits=logits)
+    rank_at_least(1, logits=logits)
+    real("temperature", temperature, least=0)
+    if temperature == 0:
+        raise ValueError(
+            "temperature: expected more than 0, got 0; lib.decoding.greedy "
+            "is the limit"
+        )
+    if top_k is not None:
+        positive(top_k=top_k)
+    if top_p is not None:
+        real("top_p", top_p, least=0)
+        if not 0 < top_p <= 1:
+            raise ValueError(f"top_p: expected 0 < top_p <= 1, got {top_p}")
+
+
+def generator(value: object) -> None:
+    """None, or a generator of the CPU."""
+    if value is None:
+        return
+    instance(torch.Generator, generator=value)
+    if value.device.type != "cpu":
+        raise ValueError(
+            "generator: expected one of the CPU, so that every device draws "
+            f"the same, got {value.device}"
+        )

@@ -1,0 +1,427 @@
+"""Chapter 12: from logits to a text: greedy, sampling, beam search, cache.
+
+Works with `lib.transformer.Transformer`. PAD and BOS are never written.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from lib import validate
+from lib.heads import MultiHeadAttention, split_heads
+from lib.masks import causal_mask
+from lib.runtime import evaluation
+from lib.transformer import Transformer
+
+
+class PastCache:
+    """Keys and values of all positions so far, for one self-attention.
+
+    They stand in a buffer that doubles when it is full, so that a new
+    position costs its own copy and no copy of the others.
+    """
+
+    def __init__(self):
+        self.length, self.buffer = 0, None
+
+    def project(self, attention: MultiHeadAttention):
+        """In place of `attention.project`: k and v hold the past too."""
+
+        def project(query, key, value):
+            q, k, v = attention.project(query, key, value)
+            return q, *self.append(torch.stack([k, v]))
+
+        return project
+
+    def append(
+        self, new: Float[Tensor, "2 batch heads length d_head"]
+    ) -> Float[Tensor, "2 batch heads k_len d_head"]:
+        """Put new keys and values behind the old; gives all of them."""
+        end = self.length + new.shape[3]
+        if self.buffer is None or end > self.buffer.shape[3]:
+            larger = new.new_empty(*new.shape[:3], 2 * end, new.shape[4])
+            if self.buffer is not None:
+                larger[:, :, :, : self.length] = self.seen
+            self.buffer = larger
+        self.buffer[:, :, :, self.length : end] = new
+        self.length = end
+        return self.seen
+
+    @property
+    def seen(self) -> Float[Tensor, "2 batch heads k_len d_head"]:
+        """The filled part of the buffer."""
+        return self.buffer[:, :, :, : self.length]
+
+    def keep(self, rows: Tensor) -> None:
+        """Only these rows of the batch, in this order."""
+        self.buffer = self.buffer[:, rows]
+
+
+class MemoryCache:
+    """Keys and values of the memory, for one cross-attention.
+
+    The memory does not change while the target is written, so they are
+    computed once.
+    """
+
+    def __init__(self):
+        self.seen = None
+
+    def project(self, attention: MultiHeadAttention):
+        """In place of `attention.project`: later calls compute q only."""
+
+        def project(query, key, value):
+            if self.seen is None:
+                q, *self.seen = attention.project(query, key, value)
+                return q, *self.seen
+            d, layer = attention.d_model, attention.in_proj
+            bias = None if layer.bias is None else layer.bias[:d]
+            q = torch.nn.functional.linear(query, layer.weight[:d], bias)
+            return split_heads(q, attention.heads), *self.seen
+
+        return project
+
+    def keep(self, rows: Tensor) -> None:
+        """Only these rows of the batch, in this order."""
+        self.seen = [part[rows] for part in self.seen]
+
+
+class Cache:
+    """What a decoder of `layers` blocks remembers between two calls.
+
+    Passed to `Transformer.decode`, which then wants the new positions only.
+    """
+
+    def __init__(self, layers: int):
+        validate.positive(layers=layers)
+        self.pairs = [(PastCache(), MemoryCache()) for _ in range(layers)]
+
+    def __iter__(self):
+        """The two caches of each block, first to last."""
+        return iter(self.pairs)
+
+    @property
+    def length(self) -> int:
+        """The number of positions that are remembered."""
+        return self.pairs[0][0].length
+
+    def mask(
+        self, target: Int[Tensor, "batch t_len"], pad_id: int
+    ) -> Bool[Tensor, "1 1 t_len k_len"] | None:
+        """New positions see all old ones and, of the new, none that is later.
+
+        One new position sees everything, which needs no mask.
+        """
+        validate.no_pad(target, pad_id)
+        new = target.shape[1]
+        if new == 1:
+            return None
+        everything = causal_mask(self.length + new, target.device)
+        return everything[:, :, self.length :]
+
+    def keep(self, rows: Tensor) -> None:
+        """Only these rows of the batch, in this order."""
+        for past, memory in self.pairs:
+            past.keep(rows)
+            memory.keep(rows)
+
+
+class Writer:
+    """Rows of a batch that are being written, and what the model needs.
+
+    Args:
+        model: a trained Transformer.
+        source: token ids, filled up with PAD.
+        cached: remember keys and values; else all is computed anew for
+            every token. The logits are the same.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        source: Int[Tensor, "batch s_len"],
+        cached: bool = True,
+    ):
+        validate.to_write(model, Transformer, source, cached)
+        self.model, self.memory = model, model.encode(source)
+        self.mask = model.source_mask(source)
+        self.ids = source.new_full((len(source), 1), model.config.bos_id)
+        layers = model.config.decoder_layers
+        self.cache = Cache(layers) if cached else None
+
+    def next_logits(self) -> Float[Tensor, "batch vocab"]:
+        """A score for every next token; -inf for PAD and BOS."""
+        new = self.ids if self.cache is None else self.ids[:, -1:]
+        logits = self.model.decode(
+            new, self.memory, None, self.mask, self.cache
+        )[:, -1]
+        config = self.model.config
+        logits[:, [config.pad_id, config.bos_id]] = -math.inf
+        return logits
+
+    def extend(self, tokens: Int[Tensor, " batch"]) -> None:
+        """Write one token behind each row."""
+        self.ids = torch.cat([self.ids, tokens[:, None]], dim=1)
+
+    def keep(self, rows: Tensor) -> None:
+        """Only these rows, in this order; the others cost nothing more."""
+        self.ids, self.mask = self.ids[rows], self.mask[rows]
+        self.memory = self.memory[rows]
+        if self.cache is not None:
+            self.cache.keep(rows)
+
+
+def write(
+    model: Transformer,
+    source: Int[Tensor, "batch s_len"],
+    choose: Callable[[Tensor], Tensor],
+    limit: int | None = None,
+    cached: bool = True,
+) -> Int[Tensor, "batch length"]:
+    """Token after token, until every row has written EOS.
+
+    Args:
+        model: a trained Transformer.
+        source: token ids, filled up with PAD.
+        choose: from logits (batch, vocab) to one token for each row.
+        limit: the most tokens of a row, EOS included; by default as many as
+            the model has positions. A row that ends there has no EOS.
+        cached: remember keys and values.
+
+    Returns:
+        The tokens without BOS, filled up with PAD behind EOS.
+
+    Raises:
+        TypeError: `source` is not an integer tensor.
+        ValueError: an id outside the vocabulary, an empty or too long
+            source, or a limit beyond the positions of the model.
+    """
+    limit = validate.limit(limit, model, Transformer)
+    validate.functions(choose=choose)
+    with evaluation(model):
+        writer = Writer(model, source, cached)
+        config, rows = model.config, torch.arange(len(source))
+        result = source.new_full((len(source), limit), config.pad_id)
+        for step in range(limit):
+            tokens = choose(writer.next_logits())
+            result[rows, step] = tokens
+            open_ = (tokens != config.eos_id).nonzero().squeeze(1)
+            if len(open_) < len(tokens):
+                rows, tokens = rows[open_.cpu()], tokens[open_]
+                writer.keep(open_)
+            if len(rows) == 0:
+                return result[:, : step + 1]
+            writer.extend(tokens)
+    return result
+
+
+def greedy(model, source, limit=None, cached=True) -> Tensor:
+    """The most probable token, every time; arguments as in `write`."""
+    return write(model, source, lambda x: x.argmax(-1), limit, cached)
+
+
+def narrow(
+    logits: Float[Tensor, "*batch vocab"],
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Float[Tensor, "*batch vocab"]:
+    """Logits to sample from: made flatter or steeper, and cut off at -inf.
+
+    Args:
+        logits: scores of every token.
+        temperature: divides the logits; below 1 the best gain.
+        top_k: keep the k best. More than the vocabulary keeps all.
+        top_p: keep the fewest best whose probabilities sum up to at least
+            this (Holtzman et al. 2020); the best one always.
+
+    Raises:
+        TypeError: a number is none.
+        ValueError: a temperature of 0 or less (0 would be `greedy`), a top_k
+            below 1, or a top_p not above 0 and up to 1.
+    """
+    validate.to_narrow(logits, temperature, top_k, top_p)
+    logits = logits / temperature
+    best, order = logits.sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        best[..., top_k:] = -math.inf
+    if top_p is not None:
+        p = best.softmax(-1)
+        best = best.masked_fill(p.cumsum(-1) - p >= top_p, -math.inf)
+    return torch.empty_like(logits).scatter_(-1, order, best)
+
+
+def sample(
+    model: Transformer,
+    source: Int[Tensor, "batch s_len"],
+    limit: int | None = None,
+    generator: torch.Generator | None = None,
+    cached: bool = True,
+    **narrowing,
+) -> Int[Tensor, "batch length"]:
+    """Each token drawn with the model's probabilities.
+
+    Args:
+        model, source, limit, cached: as in `write`.
+        generator: of random numbers; one of the CPU, so that a GPU draws the
+            same.
+        narrowing: temperature, top_k and top_p, as in `narrow`.
+
+    Raises:
+        TypeError, ValueError: as `write` and `narrow`.
+    """
+    validate.generator(generator)
+
+    def draw(logits):
+        p = narrow(logits, **narrowing).softmax(-1)
+        noise = torch.empty(p.shape, dtype=p.dtype)
+        return (p / noise.exponential_(generator=generator).to(p)).argmax(-1)
+
+    return write(model, source, draw, limit, cached)
+
+
+class Beams(NamedTuple):
+    """What a search ends with, for each source the best beam first.
+
+    A beam that does not exist (where there are fewer sequences than beams)
+    has the score -inf and holds PAD only.
+    """
+
+    ids: Int[Tensor, "batch width length"]
+    scores: Float[Tensor, "batch width"]
+
+
+def penalty(length: Tensor | int, alpha: float):
+    """((5 + length) / 6)^alpha: what a sum of log p is divided by.
+
+    Source: Wu et al. 2016, equation 14. With 0 the shortest sequence has the
+    advantage, because each further token costs.
+    """
+    return ((5 + length) / 6) ** alpha
+
+
+class Frontier:
+    """The beams of all sources: alive, ended, or missing (score -inf).
+
+    The rows of the writer are the beams that are alive, source by source.
+
+    Args:
+        writer: at its beginning.
+        width: the number of beams of each source.
+        alpha: of the length penalty.
+        limit: the most tokens of a beam.
+    """
+
+    def __init__(self, writer: Writer, width: int, alpha: float, limit: int):
+        self.writer, self.alpha, self.limit = writer, alpha, limit
+        batch = len(writer.ids)
+        self.scores = writer.memory.new_full((batch, width), -math.inf)
+        self.scores[:, 0] = 0.0
+        self.alive = self.scores == 0
+        self.ended = torch.zeros_like(self.alive)
+        self.lengths = torch.zeros_like(self.scores)
+        self.ids = writer.ids.new_empty(batch, width, 0)
+
+    def rank(self) -> Float[Tensor, "batch width"]:
+        """The sums of log p, divided by the penalties of their lengths."""
+        return self.scores / penalty(self.lengths, self.alpha)
+
+    def candidates(self) -> Float[Tensor, "batch width vocab"]:
+        """Sums of log p: of each alive beam and token, of each ended beam."""
+        config = self.writer.model.config
+        log_p = self.writer.next_logits().log_softmax(-1)
+        sums = log_p.new_full((*self.scores.shape, log_p.shape[1]), -math.inf)
+        sums[self.alive] = self.scores[self.alive][:, None] + log_p
+        # An ended beam goes on as it is, with PAD behind it.
+        sums[..., config.pad_id] = self.scores.where(self.ended, -math.inf)
+        return sums
+
+    def advance(self) -> None:
+        """One token more: the best `width` of all candidates of a source."""
+        sums = self.candidates()
+        lengths = self.lengths + self.alive
+        ranked = sums / penalty(lengths, self.alpha)[..., None]
+        best = ranked.flatten(1).topk(self.scores.shape[1]).indices
+        parent, token = best // sums.shape[2], best % sums.shape[2]
+        self.scores = sums.flatten(1).gather(1, best)
+        self.lengths = lengths.gather(1, parent)
+        past = self.ids.gather(1, parent[..., None].expand_as(self.ids))
+        self.ids = torch.cat([past, token[..., None]], dim=2)
+        row = (self.alive.flatten().cumsum(0) - 1).view_as(parent)
+        ended = token == self.writer.model.config.eos_id
+        self.ended = self.ended.gather(1, parent) | ended
+        self.drop_hopeless()
+        self.alive = ~self.ended & (self.scores > -math.inf)
+        self.writer.keep(row.gather(1, parent)[self.alive])
+        self.writer.extend(token[self.alive])
+
+    def drop_hopeless(self) -> None:
+        """Beams that cannot overtake the best ended one any more.
+
+        A sum of log p only falls, and no penalty is larger than that of the
+        limit.
+        """
+        best = self.rank().where(self.ended, -math.inf).amax(1, keepdim=True)
+        hope = self.scores / penalty(self.limit, self.alpha)
+        hopeless = ~self.ended & (hope <= best)
+        self.scores = self.scores.masked_fill(hopeless, -math.inf)
+
+    def beams(self) -> Beams:
+        """The best first; what is missing holds PAD."""
+        scores, order = self.rank().sort(dim=1, descending=True, stable=True)
+        ids = self.ids.gather(1, order[..., None].expand_as(self.ids))
+        missing = (scores == -math.inf)[..., None]
+        return Beams(
+            ids.masked_fill(missing, self.writer.model.config.pad_id), scores
+        )
+
+
+def search_beams(
+    model: Transformer,
+    source: Int[Tensor, "batch s_len"],
+    width: int = 4,
+    length_penalty: float = 0.6,
+    limit: int | None = None,
+    cached: bool = True,
+) -> Beams:
+    """Keep the `width` best beginnings at each step, and all they end in.
+
+    Args:
+        model: a trained Transformer.
+        source: token ids, filled up with PAD.
+        width: the number of beams; more than there are sequences is allowed.
+        length_penalty: the exponent of `penalty`; 0 compares plain sums.
+        limit: the most tokens of a beam, EOS included; by default as many as
+            the model has positions.
+        cached: remember keys and values.
+
+    Raises:
+        TypeError: `source` is not an integer tensor, or a number is none.
+        ValueError: as `write`, or a width below 1 or a negative penalty.
+    """
+    limit = validate.limit(limit, model, Transformer)
+    validate.positive(width=width)
+    validate.real("length_penalty", length_penalty, least=0)
+    with evaluation(model):
+        writer = Writer(model, source, cached)
+        frontier = Frontier(writer, width, length_penalty, limit)
+        for _ in range(limit):
+            frontier.advance()
+            if not frontier.alive.any():
+                break
+        return frontier.beams()
+
+
+def beam_search(model, source, width=4, length_penalty=0.6, limit=None):
+    """The best beam of each source: (batch, length), as `greedy` returns it.
+
+    Arguments as in `search_beams`.
+    """
+    beams = search_beams(model, source, width, length_penalty, limit)
+    best = beams.ids[:, 0]
+    length = (best != model.config.pad_id).sum(1)
+    return best[:, : max(length.tolist(), default=0)]
