@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
@@ -77,11 +78,13 @@ class MemoryCache:
         def project(query, key, value):
             if self.seen is None:
                 q, *self.seen = attention.project(query, key, value)
-                return q, *self.seen
-            d, layer = attention.d_model, attention.in_proj
-            bias = None if layer.bias is None else layer.bias[:d]
-            q = torch.nn.functional.linear(query, layer.weight[:d], bias)
-            return split_heads(q, attention.heads), *self.seen
+                d, layer = attention.d_model, attention.in_proj
+                bias = None if layer.bias is None else layer.bias[:d]
+                self.for_query = layer.weight[:d], bias
+            else:
+                q = F.linear(query, *self.for_query)
+                q = split_heads(q, attention.heads)
+            return q, *self.seen
 
         return project
 
@@ -148,9 +151,12 @@ class Writer:
     ):
         validate.to_write(model, Transformer, source, cached)
         self.model, self.memory = model, model.encode(source)
-        self.mask = model.source_mask(source)
-        self.ids = source.new_full((len(source), 1), model.config.bos_id)
-        layers = model.config.decoder_layers
+        config, mask = model.config, model.source_mask(source)
+        self.mask = None if mask.all() else mask  # hides nothing: faster
+        self.ids = source.new_full((len(source), 1), config.bos_id)
+        never, layers = [config.pad_id, config.bos_id], config.decoder_layers
+        self.forbidden = self.memory.new_zeros(config.target_vocab_size)
+        self.forbidden[never] = -math.inf
         self.cache = Cache(layers) if cached else None
 
     def next_logits(self) -> Float[Tensor, "batch vocab"]:
@@ -158,10 +164,8 @@ class Writer:
         new = self.ids if self.cache is None else self.ids[:, -1:]
         logits = self.model.decode(
             new, self.memory, None, self.mask, self.cache
-        )[:, -1]
-        config = self.model.config
-        logits[:, [config.pad_id, config.bos_id]] = -math.inf
-        return logits
+        )
+        return logits[:, -1] + self.forbidden
 
     def extend(self, tokens: Int[Tensor, " batch"]) -> None:
         """Write one token behind each row."""
@@ -169,8 +173,8 @@ class Writer:
 
     def keep(self, rows: Tensor) -> None:
         """Only these rows, in this order; the others cost nothing more."""
-        self.ids, self.mask = self.ids[rows], self.mask[rows]
-        self.memory = self.memory[rows]
+        self.ids, self.memory = self.ids[rows], self.memory[rows]
+        self.mask = None if self.mask is None else self.mask[rows]
         if self.cache is not None:
             self.cache.keep(rows)
 
@@ -203,20 +207,21 @@ def write(
     limit = validate.limit(limit, model, Transformer)
     validate.functions(choose=choose)
     with evaluation(model):
-        writer = Writer(model, source, cached)
-        config, rows = model.config, torch.arange(len(source))
-        result = source.new_full((len(source), limit), config.pad_id)
-        for step in range(limit):
+        writer, eos_id = Writer(model, source, cached), model.config.eos_id
+        rows = torch.arange(len(source), device=source.device)
+        result = source.new_full((len(source), limit), model.config.pad_id)
+        for length in range(1, limit + 1):
             tokens = choose(writer.next_logits())
-            result[rows, step] = tokens
-            open_ = (tokens != config.eos_id).nonzero().squeeze(1)
-            if len(open_) < len(tokens):
-                rows, tokens = rows[open_.cpu()], tokens[open_]
-                writer.keep(open_)
-            if len(rows) == 0:
-                return result[:, : step + 1]
             writer.extend(tokens)
-    return result
+            ended = tokens == eos_id
+            if length < limit and len(rows) and not ended.any():
+                continue
+            result[rows, :length] = writer.ids[:, 1:]
+            rows = rows[~ended]
+            if len(rows) == 0:
+                break
+            writer.keep((~ended).nonzero().squeeze(1))
+        return result[:, :length]
 
 
 def greedy(model, source, limit=None, cached=True) -> Tensor:

@@ -446,8 +446,26 @@ def even(name: str, value: object) -> None:
         raise ValueError(f"{name}: expected an even number, got {value}")
 
 
+def are_wide(tensors: Iterable, d_model: int, rank: int | None) -> bool:
+    """Whether `width` would find nothing to complain about."""
+    dtype = None
+    for x in tensors:
+        if not (
+            isinstance(x, Tensor)
+            and x.is_floating_point()
+            and x.dtype == (dtype or x.dtype)
+            and (x.ndim == rank or (rank is None and x.ndim))
+            and x.shape[-1] == d_model
+        ):
+            return False
+        dtype = x.dtype
+    return True
+
+
 def width(d_model: int, rank: int | None = None, **named: object) -> None:
     """Floating-point tensors whose last axis is d_model."""
+    if are_wide(named.values(), d_model, rank):
+        return  # a healthy forward pass comes here often
     floating(**named)
     for name, tensor in named.items():
         if rank is not None and tensor.ndim != rank:

@@ -442,7 +442,7 @@ WRITERS = (greedy, sample, beam_search, search_beams)
         (
             {"source": torch.full((2, 3), 13).to(DEVICE)},
             ValueError,
-            ("ids", "ids from 0 to 12", "13"),
+            ("source", "ids from 0 to 12", "13"),
         ),
         ({"limit": 0}, ValueError, ("limit", "1 to 40", "0")),
         ({"limit": 41}, ValueError, ("limit", "1 to 40", "41")),
