@@ -481,6 +481,15 @@ def test_sample_refuses_what_narrow_does_not_know():
 
 
 @BAD
+def test_sample_refuses_a_generator_of_another_device():
+    class Other(torch.Generator):
+        device = torch.device("cuda")
+
+    with refused(ValueError, "generator", "one of the CPU", "cuda"):
+        sample(build(), sources(), 3, Other())
+
+
+@BAD
 @pytest.mark.parametrize("call", [beam_search, search_beams])
 def test_beam_search_refuses(call):
     with refused(ValueError, "width", "at least 1", "0"):

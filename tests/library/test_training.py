@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -355,6 +356,47 @@ def test_nan_stops_and_names_step_and_batch():
     with torch.no_grad():
         weight.copy_(before["encoder.blocks.0.feed_forward.widen.weight"])
     assert len(train(ours, good, 9)) == 9
+
+
+def test_training_works_outside_the_main_thread():
+    ours, errors = trainer(), []
+
+    def work():
+        try:
+            train(ours, data(), 5)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert errors == [] and len(ours.losses) == 5
+
+
+@pytest.mark.parametrize(
+    ("tty", "kernel", "environment", "seen"),
+    [
+        (True, False, "", True),
+        (False, True, "0", True),
+        (False, False, "", False),
+        (True, True, "1", False),
+    ],
+)
+def test_the_bar_shows_to_people_only(
+    monkeypatch, capsys, tty, kernel, environment, seen
+):
+    monkeypatch.setenv("TQDM_DISABLE", environment)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    if kernel:
+        monkeypatch.setitem(sys.modules, "ipykernel", pytest)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: tty, raising=False)
+    ours = trainer()
+    train(ours, data(), 3)
+    train(ours, data(), 5)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert ("5/5" in told.err and "loss=" in told.err) == seen
+    assert bool(told.err) == seen
 
 
 # --- checkpoints
