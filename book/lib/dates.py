@@ -1,4 +1,4 @@
-"""Chapter 11: the task of the book, dates as people write them, to ISO 8601.
+"""Chapter 11: the task, dates as people write them, to ISO 8601.
 
 Names and formats come from Unicode CLDR through the Babel library; English
 ordinals follow rules of our own, because CLDR has none. CLDR's short form is
@@ -60,7 +60,7 @@ def pattern(language: str, style: str, day: int) -> str:
 
 
 def write(day: date, language: str, style: str) -> str:
-    """A date in words: write(date(2019, 3, 3), "fr", "long") is 3 mars 2019.
+    """A date in words, such as 3 mars 2019: language fr, style long.
 
     White space of every kind becomes a plain space.
 
@@ -120,7 +120,7 @@ def generate(
     seed: int = 0,
     languages: Sequence[str] = LANGUAGES,
 ) -> list[Example]:
-    """Examples: the days in their order, each in a language, style and case.
+    """Examples: the days in order, each in some language, style and case.
 
     Half of the texts are written as CLDR has them, a quarter in lower case,
     a quarter in upper case.

@@ -115,7 +115,7 @@ class Cache:
     def mask(
         self, target: Int[Tensor, "batch t_len"], pad_id: int
     ) -> Bool[Tensor, "1 1 t_len k_len"] | None:
-        """New positions see all old ones and, of the new, none that is later.
+        """New positions see all old ones; of the new, none that is later.
 
         One new position sees everything, which needs no mask.
         """
@@ -221,7 +221,7 @@ def write(
             if len(rows) == 0:
                 break
             writer.keep((~ended).nonzero().squeeze(1))
-        return result[:, :length]
+    return result[:, :length].clone()
 
 
 def greedy(model, source, limit=None, cached=True) -> Tensor:
@@ -255,8 +255,9 @@ def narrow(
     if top_k is not None:
         best[..., top_k:] = -math.inf
     if top_p is not None:
-        p = best.softmax(-1)
-        best = best.masked_fill(p.cumsum(-1) - p >= top_p, -math.inf)
+        p = best.softmax(-1).cpu()  # CUDA sums in no fixed order
+        beyond = p.cumsum(-1) - p >= top_p
+        best = best.masked_fill(beyond.to(best.device), -math.inf)
     return torch.empty_like(logits).scatter_(-1, order, best)
 
 
@@ -418,11 +419,12 @@ def search_beams(
             frontier.advance()
             if not frontier.alive.any():
                 break
-        return frontier.beams()
+        beams = frontier.beams()
+    return Beams(*(part.clone() for part in beams))
 
 
 def beam_search(model, source, width=4, length_penalty=0.6, limit=None):
-    """The best beam of each source: (batch, length), as `greedy` returns it.
+    """The best beam of each source, (batch, length), like `greedy`.
 
     Arguments as in `search_beams`.
     """

@@ -85,11 +85,15 @@ def _pretty_tensor(tensor: Tensor, printer, cycle: bool) -> None:
 
 @contextmanager
 def evaluation(model: nn.Module) -> Iterator[None]:
-    """Inside, no dropout and no gradients; afterwards all as it was."""
+    """Inside, no dropout and no gradients; afterwards all as it was.
+
+    Tensors made inside cannot be trained or changed in place later; those
+    that leave are copied (`clone`) outside.
+    """
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
-        with torch.no_grad():
+        with torch.inference_mode():
             yield
     finally:
         for module, mode in modes:

@@ -209,6 +209,8 @@ def test_mode_and_gradients_are_as_before():
     one = greedy(model, sources(), 9)
     same(one, greedy(model, sources(), 9))
     same(one, greedy(build(dropout=0.5), sources(), 9))
+    one[0, 0] = 5  # an ordinary tensor
+    search_beams(model, sources(), 2, limit=3).scores[0, 0] = 0
     assert model.training and not model.encoder.training
     assert torch.is_grad_enabled()
 

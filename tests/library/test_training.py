@@ -454,6 +454,16 @@ def test_a_checkpoint_of_another_training_is_refused(saved):
         load_checkpoint(deep, saved)
 
 
+@BAD
+def test_a_checkpoint_with_fewer_steps_takes_nothing_away(saved):
+    ours = trainer()
+    train(ours, data(), 5)
+    with refused(ValueError, "checkpoint", "at least the 5 steps", "3"):
+        train(ours, data(), 9, saved)
+    load_checkpoint(ours, saved)
+    assert len(train(ours, data(), 9, saved)) == 9
+
+
 def test_a_full_disk_leaves_the_last_checkpoint(saved):
     """A limit on file size makes the system refuse in the middle."""
     content, ours = saved.read_bytes(), trainer()
