@@ -179,7 +179,7 @@ class Writer:
             self.cache.keep(rows)
 
 
-def write(
+def write_tokens(
     model: Transformer,
     source: Int[Tensor, "batch s_len"],
     choose: Callable[[Tensor], Tensor],
@@ -225,8 +225,8 @@ def write(
 
 
 def greedy(model, source, limit=None, cached=True) -> Tensor:
-    """The most probable token, every time; arguments as in `write`."""
-    return write(model, source, lambda x: x.argmax(-1), limit, cached)
+    """The most probable token, every time; arguments as in `write_tokens`."""
+    return write_tokens(model, source, lambda x: x.argmax(-1), limit, cached)
 
 
 def narrow(
@@ -272,13 +272,13 @@ def sample(
     """Each token drawn with the model's probabilities.
 
     Args:
-        model, source, limit, cached: as in `write`.
+        model, source, limit, cached: as in `write_tokens`.
         generator: of random numbers; one of the CPU, so that a GPU draws the
             same.
         narrowing: temperature, top_k and top_p, as in `narrow`.
 
     Raises:
-        TypeError, ValueError: as `write` and `narrow`.
+        TypeError, ValueError: as `write_tokens` and `narrow`.
     """
     validate.generator(generator)
 
@@ -287,7 +287,7 @@ def sample(
         noise = torch.empty(p.shape, dtype=p.dtype)
         return (p / noise.exponential_(generator=generator).to(p)).argmax(-1)
 
-    return write(model, source, draw, limit, cached)
+    return write_tokens(model, source, draw, limit, cached)
 
 
 class Beams(NamedTuple):
@@ -407,7 +407,7 @@ def search_beams(
 
     Raises:
         TypeError: `source` is not an integer tensor, or a number is none.
-        ValueError: as `write`, or a width below 1 or a negative penalty.
+        ValueError: as `write_tokens`; a width below 1, a negative penalty.
     """
     limit = validate.limit(limit, model, Transformer)
     validate.positive(width=width)

@@ -751,10 +751,10 @@ def whole(name: str, value: object) -> int:
     return value
 
 
-def collatable(examples: object, source: object, target: object) -> None:
+def collatable(
+    examples: object, kind: type, source: object, target: object
+) -> None:
     """Examples, and a vocabulary for each side."""
-    from lib.text import Vocabulary
-
     some_items("examples", examples, "examples")
     for example in examples:
         if not (hasattr(example, "text") and hasattr(example, "iso")):
@@ -762,7 +762,7 @@ def collatable(examples: object, source: object, target: object) -> None:
                 "an item of examples: expected an Example, got "
                 f"{type(example).__name__}"
             )
-    instance(Vocabulary, source=source, target=target)
+    instance(kind, source=source, target=target)
 
 
 def to_compare(logits: object, target: object) -> None:
