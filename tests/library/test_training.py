@@ -182,6 +182,15 @@ def test_training_learns():
     assert exact_match(trainer().model, data(5, 64, seed=1)) < 0.1
 
 
+def test_training_turns_dropout_on():
+    once, ours = trainer(0.5), trainer(0.5)
+    ours.model.eval()
+    for one in (once, ours):
+        torch.manual_seed(0)
+        train(one, data(), 2)
+    assert once.losses == ours.losses and ours.model.training
+
+
 def test_exact_match_counts_whole_sequences():
     class Table(nn.Module):
         def __init__(self, best):
