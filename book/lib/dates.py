@@ -1,4 +1,4 @@
-"""Chapter 11: the task of the book, dates as people write them, to ISO 8601.
+"""Chapter 11: the task, dates as people write them, to ISO 8601.
 
 Names and formats come from Unicode CLDR through the Babel library; English
 ordinals follow rules of our own, because CLDR has none. CLDR's short form is
@@ -44,7 +44,7 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if teens else ENDINGS.get(number % 10, 'th')}"
 
 
-def pattern(language: str, style: str, day: int) -> str:
+def babel_format(language: str, style: str, day: int) -> str:
     """What Babel calls the format: a name, or letters for the parts.
 
     "weekday" is CLDR's format with an abbreviated weekday, which Babel knows
@@ -60,7 +60,7 @@ def pattern(language: str, style: str, day: int) -> str:
 
 
 def write(day: date, language: str, style: str) -> str:
-    """A date in words: write(date(2019, 3, 3), "fr", "long") is 3 mars 2019.
+    """A date in words, such as 3 mars 2019: language fr, style long.
 
     White space of every kind becomes a plain space.
 
@@ -76,7 +76,7 @@ def write(day: date, language: str, style: str) -> str:
             the style.
     """
     validate.written(day, language, style, styles(language))
-    text = format_date(day, pattern(language, style, day.day), language)
+    text = format_date(day, babel_format(language, style, day.day), language)
     return " ".join(text.split())
 
 
@@ -120,7 +120,7 @@ def generate(
     seed: int = 0,
     languages: Sequence[str] = LANGUAGES,
 ) -> list[Example]:
-    """Examples: the days in their order, each in a language, style and case.
+    """Examples: the days in order, each in some language, style and case.
 
     Half of the texts are written as CLDR has them, a quarter in lower case,
     a quarter in upper case.
@@ -181,7 +181,7 @@ def collate(
         TypeError: an argument is not of the kind in the signature.
         ValueError: there is no example.
     """
-    validate.collatable(examples, source, target)
+    validate.collatable(examples, Vocabulary, source, target)
     return Batch(
         pad_batch([source.encode(e.text) for e in examples]),
         pad_batch([target.encode(e.iso, bos=True) for e in examples]),
@@ -217,18 +217,18 @@ def batches(
     """
     validate.positive(size=size, bucket=bucket)
     validate.integer("seed", seed)
-    validate.collatable(examples, source, target)
+    validate.collatable(examples, Vocabulary, source, target)
     shuffle = random.Random(seed).shuffle
     shuffle(examples := list(examples))
     parts = []
-    for pool in cut(examples, size * bucket):
+    for pool in stretches(examples, size * bucket):
         pool = sorted(pool, key=lambda e: len(e.text)) if bucket > 1 else pool
-        parts += cut(pool, size)
+        parts += stretches(pool, size)
     if bucket > 1:
         shuffle(parts)
     return [collate(part, source, target) for part in parts]
 
 
-def cut(items: Sequence, size: int) -> list[Sequence]:
+def stretches(items: Sequence, size: int) -> list[Sequence]:
     """Stretches of `size` items; the last may be shorter."""
     return [items[i : i + size] for i in range(0, len(items), size)]

@@ -115,7 +115,7 @@ class Cache:
     def mask(
         self, target: Int[Tensor, "batch t_len"], pad_id: int
     ) -> Bool[Tensor, "1 1 t_len k_len"] | None:
-        """New positions see all old ones and, of the new, none that is later.
+        """New positions see all old ones; of the new, none that is later.
 
         One new position sees everything, which needs no mask.
         """
@@ -179,7 +179,7 @@ class Writer:
             self.cache.keep(rows)
 
 
-def write(
+def write_tokens(
     model: Transformer,
     source: Int[Tensor, "batch s_len"],
     choose: Callable[[Tensor], Tensor],
@@ -221,12 +221,12 @@ def write(
             if len(rows) == 0:
                 break
             writer.keep((~ended).nonzero().squeeze(1))
-        return result[:, :length]
+    return result[:, :length].clone()
 
 
 def greedy(model, source, limit=None, cached=True) -> Tensor:
-    """The most probable token, every time; arguments as in `write`."""
-    return write(model, source, lambda x: x.argmax(-1), limit, cached)
+    """The most probable token, every time; arguments as in `write_tokens`."""
+    return write_tokens(model, source, lambda x: x.argmax(-1), limit, cached)
 
 
 def narrow(
@@ -255,8 +255,9 @@ def narrow(
     if top_k is not None:
         best[..., top_k:] = -math.inf
     if top_p is not None:
-        p = best.softmax(-1)
-        best = best.masked_fill(p.cumsum(-1) - p >= top_p, -math.inf)
+        p = best.softmax(-1).cpu()  # CUDA sums in no fixed order
+        beyond = p.cumsum(-1) - p >= top_p
+        best = best.masked_fill(beyond.to(best.device), -math.inf)
     return torch.empty_like(logits).scatter_(-1, order, best)
 
 
@@ -271,13 +272,13 @@ def sample(
     """Each token drawn with the model's probabilities.
 
     Args:
-        model, source, limit, cached: as in `write`.
+        model, source, limit, cached: as in `write_tokens`.
         generator: of random numbers; one of the CPU, so that a GPU draws the
             same.
         narrowing: temperature, top_k and top_p, as in `narrow`.
 
     Raises:
-        TypeError, ValueError: as `write` and `narrow`.
+        TypeError, ValueError: as `write_tokens` and `narrow`.
     """
     validate.generator(generator)
 
@@ -286,7 +287,7 @@ def sample(
         noise = torch.empty(p.shape, dtype=p.dtype)
         return (p / noise.exponential_(generator=generator).to(p)).argmax(-1)
 
-    return write(model, source, draw, limit, cached)
+    return write_tokens(model, source, draw, limit, cached)
 
 
 class Beams(NamedTuple):
@@ -406,7 +407,7 @@ def search_beams(
 
     Raises:
         TypeError: `source` is not an integer tensor, or a number is none.
-        ValueError: as `write`, or a width below 1 or a negative penalty.
+        ValueError: as `write_tokens`; a width below 1, a negative penalty.
     """
     limit = validate.limit(limit, model, Transformer)
     validate.positive(width=width)
@@ -418,11 +419,12 @@ def search_beams(
             frontier.advance()
             if not frontier.alive.any():
                 break
-        return frontier.beams()
+        beams = frontier.beams()
+    return Beams(*(part.clone() for part in beams))
 
 
 def beam_search(model, source, width=4, length_penalty=0.6, limit=None):
-    """The best beam of each source: (batch, length), as `greedy` returns it.
+    """The best beam of each source, (batch, length), like `greedy`.
 
     Arguments as in `search_beams`.
     """

@@ -85,11 +85,15 @@ def _pretty_tensor(tensor: Tensor, printer, cycle: bool) -> None:
 
 @contextmanager
 def evaluation(model: nn.Module) -> Iterator[None]:
-    """Inside, no dropout and no gradients; afterwards all as it was."""
+    """Inside, no dropout and no gradients; afterwards all as it was.
+
+    Tensors made inside cannot be trained or changed in place later; those
+    that leave are copied (`clone`) outside.
+    """
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
-        with torch.no_grad():
+        with torch.inference_mode():
             yield
     finally:
         for module, mode in modes:
@@ -167,14 +171,17 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def random_states() -> dict[str, Tensor]:
     """The states of torch's generators, by device."""
-    states = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        states["cuda"] = torch.cuda.get_rng_state()
-    return states
+    devices = {"cpu": torch.get_rng_state, "cuda": torch.cuda.get_rng_state}
+    return {name: devices[name]() for name in generators()}
 
 
 def set_random_states(states: dict[str, Tensor]) -> None:
     """Go on with the random numbers where `random_states` was called."""
-    torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])
+    devices = {"cpu": torch.set_rng_state, "cuda": torch.cuda.set_rng_state}
+    for name in states.keys() & set(generators()):
+        devices[name](states[name])
+
+
+def generators() -> list[str]:
+    """The devices that have a generator of random numbers here."""
+    return ["cpu", *["cuda"] * torch.cuda.is_available()]

@@ -249,10 +249,12 @@ def train(
     Raises:
         FloatingPointError: a loss is not finite; names step and batch.
         OSError: the checkpoint cannot be written; the old one is intact.
-        ValueError: the checkpoint is damaged or of another training.
+        ValueError: the checkpoint is damaged, of another training, or has
+            fewer steps than the trainer.
     """
     validate.to_train(trainer, Trainer, batches, steps, every)
     if checkpoint is not None and Path(checkpoint).exists():
+        validate.not_behind(checkpoint, len(trainer.losses))
         load_checkpoint(trainer, checkpoint)
     trainer.model.train()
     done = len(trainer.losses)
@@ -272,7 +274,8 @@ def exact_match(model: nn.Module, batches: Sequence[Batch], pad_id=0) -> float:
     """The share of examples of which every token, EOS too, is right.
 
     One forward pass tells what greedy writing would give: as long as all
-    tokens so far are right, the decoder input is what was written.
+    tokens so far are right, the decoder input is what was written. This
+    needs a model that cannot see later tokens.
 
     Raises:
         ValueError: there is no batch.

@@ -34,8 +34,22 @@ def tensors(**named: object) -> None:
             )
 
 
+def are_floating(values: Iterable) -> bool:
+    """Whether `floating` would find nothing to complain about."""
+    dtype = None
+    for x in values:
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            return False
+        if x.dtype != (dtype or x.dtype):
+            return False
+        dtype = x.dtype
+    return True
+
+
 def floating(**named: object) -> None:
     """Every argument is a real floating-point tensor, all of one dtype."""
+    if are_floating(named.values()):
+        return  # a healthy forward pass comes here often
     tensors(**named)
     (first, one), *_ = named.items()
     for name, tensor in named.items():
@@ -448,24 +462,18 @@ def even(name: str, value: object) -> None:
 
 def are_wide(tensors: Iterable, d_model: int, rank: int | None) -> bool:
     """Whether `width` would find nothing to complain about."""
-    dtype = None
+    if not are_floating(tensors):
+        return False
     for x in tensors:
-        if not (
-            isinstance(x, Tensor)
-            and x.is_floating_point()
-            and x.dtype == (dtype or x.dtype)
-            and (x.ndim == rank or (rank is None and x.ndim))
-            and x.shape[-1] == d_model
-        ):
+        if x.shape[-1:] != (d_model,) or x.ndim != (rank or x.ndim):
             return False
-        dtype = x.dtype
     return True
 
 
 def width(d_model: int, rank: int | None = None, **named: object) -> None:
     """Floating-point tensors whose last axis is d_model."""
     if are_wide(named.values(), d_model, rank):
-        return  # a healthy forward pass comes here often
+        return
     floating(**named)
     for name, tensor in named.items():
         if rank is not None and tensor.ndim != rank:
@@ -743,10 +751,10 @@ def whole(name: str, value: object) -> int:
     return value
 
 
-def collatable(examples: object, source: object, target: object) -> None:
+def collatable(
+    examples: object, kind: type, source: object, target: object
+) -> None:
     """Examples, and a vocabulary for each side."""
-    from lib.text import Vocabulary
-
     some_items("examples", examples, "examples")
     for example in examples:
         if not (hasattr(example, "text") and hasattr(example, "iso")):
@@ -754,7 +762,7 @@ def collatable(examples: object, source: object, target: object) -> None:
                 "an item of examples: expected an Example, got "
                 f"{type(example).__name__}"
             )
-    instance(Vocabulary, source=source, target=target)
+    instance(kind, source=source, target=target)
 
 
 def to_compare(logits: object, target: object) -> None:
@@ -813,6 +821,17 @@ def checkpoint(path: object) -> tuple[dict[str, Tensor], dict]:
             "checkpoint: expected a complete file from save_checkpoint, got "
             f"{len(content)} bytes that are none ({error}): {path}"
         ) from error
+
+
+def not_behind(path: object, steps: int) -> None:
+    """A checkpoint has at least as many steps as were done without it."""
+    saved = len(checkpoint(path)[1]["losses"])
+    if saved < steps:
+        raise ValueError(
+            f"checkpoint: expected at least the {steps} steps of the trainer, "
+            f"got {saved}; load_checkpoint goes back, another file name does "
+            "not"
+        )
 
 
 def same_training(trainer, parts: dict[str, dict], about: dict) -> None:

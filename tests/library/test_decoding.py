@@ -16,7 +16,7 @@ from lib.decoding import (
     penalty,
     sample,
     search_beams,
-    write,
+    write_tokens,
 )
 from lib.heads import record_weights
 from lib.transformer import Transformer, TransformerConfig
@@ -114,7 +114,7 @@ def test_the_memory_is_projected_once():
         block.cross_attention.project = lambda *x, project=project: (
             calls.append(x) or project(*x)
         )
-    write(model, source, lambda x: x[:, 0].long() * 0 + 5, 9)
+    write_tokens(model, source, lambda x: x[:, 0].long() * 0 + 5, 9)
     assert len(calls) == 2
 
 
@@ -173,14 +173,14 @@ def test_finished_rows_stop_costing(cached):
     texts = [[5, 2], [6, 7, 8, 2], [2], [9, 9, 2], [2]]
     model = build()
     choose, batches = scripted(model, texts)
-    result = write(model, sources(), choose, 20, cached)
+    result = write_tokens(model, sources(), choose, 20, cached)
     assert batches == [5, 3, 2, 1]
     assert result.tolist() == [row + [0] * (4 - len(row)) for row in texts]
 
 
 def test_a_row_at_the_limit_has_no_eos():
     choose, _ = scripted(build(), [[5, 6, 7, 2], [2]])
-    result = write(build(), sources(2), choose, 3)
+    result = write_tokens(build(), sources(2), choose, 3)
     assert result.tolist() == [[5, 6, 7], [2, 0, 0]]
 
 
@@ -189,7 +189,7 @@ def test_the_default_limit_is_the_number_of_positions():
         return torch.full((len(logits),), 5).to(DEVICE)
 
     for cached in (True, False):
-        result = write(build(), sources(2), never, cached=cached)
+        result = write_tokens(build(), sources(2), never, cached=cached)
         assert result.shape == (2, 40)
 
 
@@ -209,6 +209,8 @@ def test_mode_and_gradients_are_as_before():
     one = greedy(model, sources(), 9)
     same(one, greedy(model, sources(), 9))
     same(one, greedy(build(dropout=0.5), sources(), 9))
+    one[0, 0] = 5  # an ordinary tensor
+    search_beams(model, sources(), 2, limit=3).scores[0, 0] = 0
     assert model.training and not model.encoder.training
     assert torch.is_grad_enabled()
 
@@ -478,6 +480,15 @@ def test_sample_refuses(change, error, parts):
 def test_sample_refuses_what_narrow_does_not_know():
     with pytest.raises(TypeError, match="top"):
         sample(build(), sources(), 3, top=5)
+
+
+@BAD
+def test_sample_refuses_a_generator_of_another_device():
+    class Other(torch.Generator):
+        device = torch.device("cuda")
+
+    with refused(ValueError, "generator", "one of the CPU", "cuda"):
+        sample(build(), sources(), 3, Other())
 
 
 @BAD

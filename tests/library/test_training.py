@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -179,6 +180,15 @@ def test_training_learns():
     assert len(losses) == 300 and losses[-1] < 0.6 * losses[0]
     assert exact_match(ours.average, data(5, 64, seed=1)) > 0.9
     assert exact_match(trainer().model, data(5, 64, seed=1)) < 0.1
+
+
+def test_training_turns_dropout_on():
+    once, ours = trainer(0.5), trainer(0.5)
+    ours.model.eval()
+    for one in (once, ours):
+        torch.manual_seed(0)
+        train(one, data(), 2)
+    assert once.losses == ours.losses and ours.model.training
 
 
 def test_exact_match_counts_whole_sequences():
@@ -357,6 +367,47 @@ def test_nan_stops_and_names_step_and_batch():
     assert len(train(ours, good, 9)) == 9
 
 
+def test_training_works_outside_the_main_thread():
+    ours, errors = trainer(), []
+
+    def work():
+        try:
+            train(ours, data(), 5)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert errors == [] and len(ours.losses) == 5
+
+
+@pytest.mark.parametrize(
+    ("tty", "kernel", "environment", "seen"),
+    [
+        (True, False, "", True),
+        (False, True, "0", True),
+        (False, False, "", False),
+        (True, True, "1", False),
+    ],
+)
+def test_the_bar_shows_to_people_only(
+    monkeypatch, capsys, tty, kernel, environment, seen
+):
+    monkeypatch.setenv("TQDM_DISABLE", environment)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    if kernel:
+        monkeypatch.setitem(sys.modules, "ipykernel", pytest)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: tty, raising=False)
+    ours = trainer()
+    train(ours, data(), 3)
+    train(ours, data(), 5)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert ("5/5" in told.err and "loss=" in told.err) == seen
+    assert bool(told.err) == seen
+
+
 # --- checkpoints
 
 
@@ -410,6 +461,16 @@ def test_a_checkpoint_of_another_training_is_refused(saved):
     deep = Trainer(Transformer(deep).to(DEVICE), Recipe(rate))
     with refused(ValueError, "checkpoint", "shape", "nothing"):
         load_checkpoint(deep, saved)
+
+
+@BAD
+def test_a_checkpoint_with_fewer_steps_takes_nothing_away(saved):
+    ours = trainer()
+    train(ours, data(), 5)
+    with refused(ValueError, "checkpoint", "at least the 5 steps", "3"):
+        train(ours, data(), 9, saved)
+    load_checkpoint(ours, saved)
+    assert len(train(ours, data(), 9, saved)) == 9
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(saved):

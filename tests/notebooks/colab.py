@@ -13,7 +13,13 @@ from nbformat.v4 import new_code_cell
 
 PLACEHOLDER = "https://github.com/OWNER/REPO"
 # What Colab may lack. Everything else, torch above all, is left as it is.
-INSTALLED_IF_MISSING = ("jaxtyping", "einops", "safetensors")
+INSTALLED_IF_MISSING = (
+    "jaxtyping",
+    "einops",
+    "safetensors",
+    "babel",
+    "tqdm",
+)
 
 FIRST_LINE = "# Opened alone, as in Colab: fetch the rest of the book"
 # The file .git/index is the last one that `git clone` writes.

@@ -16,6 +16,7 @@ COMMON = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
+    "TQDM_DISABLE": "1",  # a bar shows times, which no page stores
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
 }
 KERNELS = {

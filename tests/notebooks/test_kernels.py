@@ -26,6 +26,7 @@ def test_both_kernels_run_this_python_with_one_thread(specs):
         assert spec["env"]["OMP_NUM_THREADS"] == "1"
         assert spec["env"]["MKL_NUM_THREADS"] == "1"
         assert spec["env"]["PYTHONHASHSEED"] == "0"
+        assert spec["env"]["TQDM_DISABLE"] == "1"
 
 
 def test_each_kernel_has_its_device(specs):
