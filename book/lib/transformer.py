@@ -92,12 +92,11 @@ def initialise(model: nn.Module) -> None:
     Source: Glorot and Bengio 2010, equation 16. W_Q, W_K and W_V count as
     three matrices, not as one. Embedding tables keep their own start.
     """
-    for module in model.modules():
+    for module in reversed([*model.modules()]):  # parts before the whole
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-    for module in model.modules():
         if isinstance(module, MultiHeadAttention):
             for matrix in module.in_proj.weight.chunk(3):
                 nn.init.xavier_uniform_(matrix)

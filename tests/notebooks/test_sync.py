@@ -12,7 +12,7 @@ from nbformat.v4 import (
     new_output,
 )
 
-from tests.notebooks import sync
+from tests.notebooks import colab, sync
 from tests.notebooks.colab import FIRST_LINE
 from tests.notebooks.kernels import write_kernels
 
@@ -52,7 +52,9 @@ def book(tmp_path, monkeypatch):
         "branch: main}",
         "_toc.yml": "root: book/index\nparts:\n- chapters:\n"
         "  - file: book/02_two\n  - file: book/01_one\n",
-        "requirements.txt": "jaxtyping==1.0\neinops==2.0\n",
+        "requirements.txt": "".join(
+            f"{name}==1.0\n" for name in colab.INSTALLED_IF_MISSING
+        ),
         "book/lib/runtime.py": "",
         "book/lib/softmax.py": LIBRARY,
     }
