@@ -31,7 +31,7 @@ from lib.training import (
 from lib.transformer import Transformer, TransformerConfig
 
 RESULT = Path(__file__).parent / "results" / "ablations.json"
-STEPS, SIZE, SEEDS, WARMUP, FIRST = 1_000, 64, 5, 200, 30
+STEPS, SIZE, SEEDS, WARMUP, FIRST = 600, 64, 5, 200, 30
 Change = Callable[[Transformer], object]
 
 
