@@ -826,3 +826,23 @@ def paths(length: int) -> list[Axes]:
         axes.set(xlim=(-1.0, last + 0.2), ylim=(-0.35, layers + 0.35))
         axes.axis("off")
     return list(stack)
+
+
+def ranges(named: dict[str, Tensor], label: str) -> Axes:
+    """For each name a line from the least to the most, a dot at the median.
+
+    The lines have the gid "range", the dots "median".
+    """
+    figure, axes = plt.subplots(figsize=(4.8, 0.6 + 0.27 * len(named)))
+    for row, values in enumerate(map(numbers, named.values())):
+        middle = sorted(values)[len(values) // 2]
+        ends = [min(values), max(values)]
+        axes.plot(ends, [row, row], color=QUERY, lw=3, alpha=0.4, gid="range")
+        axes.plot([middle], [row], "o", color=QUERY, gid="median")
+    axes.set_yticks(range(len(named)), list(named))
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel(label)
+    axes.grid(axis="x")
+    axes.tick_params(axis="y", length=0)
+    return axes

@@ -1,0 +1,114 @@
+"""The time of a written token, with and without the key/value cache.
+
+Two blocks in each stack of width 64, random weights, and a search that never
+ends before its limit. Also greedy writing with the cache against a greedy
+loop over `nn.Transformer` of the same size.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from benchmarks.model import Torchs, pair
+from benchmarks.timing import circumstances, ratio, side_by_side
+from lib.decoding import write_tokens
+from lib.masks import causal_mask
+from lib.transformer import Transformer, TransformerConfig
+
+RESULT = Path(__file__).parent / "results" / "decoding.json"
+LENGTHS = {"1": [11, 32, 128, 500], "64": [11, 64, 256]}
+LOOPS = {"64 rows, 11 tokens": (64, 11), "64 rows, 64 tokens": (64, 64)}
+VOCAB, SOURCE = 20, 20
+
+
+def never_ending(logits: Tensor) -> Tensor:
+    """The best token that is not EOS."""
+    return logits[:, 3:].argmax(-1) + 3
+
+
+def sources(rows: int) -> Tensor:
+    return torch.randint(3, VOCAB, (rows, SOURCE))
+
+
+def with_and_without(rows: int, length: int) -> tuple[dict, float]:
+    """Milliseconds per token and text, and the gain."""
+    config = TransformerConfig(
+        VOCAB, VOCAB, 64, 4, 128, 2, 2, dropout=0.0, max_length=512
+    )
+    model, source = Transformer(config).eval(), sources(rows)
+    runs = {
+        name: lambda c=cached: write_tokens(
+            model, source, never_ending, length, c
+        )
+        for name, cached in (("without cache", False), ("with cache", True))
+    }
+    times = side_by_side(runs, rounds=3)
+    each = {
+        name: round(1_000 * sorted(seconds)[1] / length, 3)
+        for name, seconds in times.items()
+    }
+    return each, ratio(times, "without cache", "with cache")
+
+
+@torch.no_grad()
+def loop(theirs: Torchs, source: Tensor, length: int) -> Tensor:
+    """Greedy writing with `nn.Transformer`, which encodes once."""
+    model, stack = theirs.ours, theirs.theirs
+    memory = stack.encoder(model.positions(model.source_embedding(source)))
+    ids = source.new_ones(len(source), 1)
+    for _ in range(length):
+        future = ~causal_mask(ids.shape[1])[0, 0]
+        x = model.positions(model.target_embedding(ids))
+        states = stack.decoder(x, memory, tgt_mask=future)[:, -1]
+        best = never_ending(F.linear(states, model.output_matrix))
+        ids = torch.cat([ids, best[:, None]], 1)
+    return ids[:, 1:]
+
+
+def against_torch(rows: int, length: int) -> float:
+    """Tokens a second with our cache by those of the loop."""
+    ours, theirs = pair(64, 4, layers=2)
+    source = torch.randint(3, 100, (rows, SOURCE))
+    ours.eval(), theirs.eval()
+    runs = {
+        "ours": lambda: write_tokens(ours, source, never_ending, length),
+        "theirs": lambda: loop(theirs, source, length),
+    }
+    torch.testing.assert_close(runs["ours"](), runs["theirs"]())
+    return ratio(side_by_side(runs, rounds=5), "theirs", "ours")
+
+
+def ratios() -> dict:
+    """All that `make bench` records of decoding."""
+    torch.manual_seed(0)
+    batch = {}
+    for rows, lengths in LENGTHS.items():
+        each = [with_and_without(int(rows), length) for length in lengths]
+        names = ("without cache", "with cache")
+        batch[rows] = {
+            "length": lengths,
+            "ms per token": {n: [ms[n] for ms, _ in each] for n in names},
+            "gain": [gain for _, gain in each],
+        }
+    loops = {name: against_torch(*size) for name, size in LOOPS.items()}
+    return circumstances() | {
+        "batch": batch,
+        "tokens a second, ours by torch's loop": loops,
+    }
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    record = ratios()
+    RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    for rows, found in record["batch"].items():
+        for length, gain in zip(found["length"], found["gain"], strict=True):
+            print(f"{rows:>2} rows, {length:3} tokens: {gain:.1f} times")
+    print(record["tokens a second, ours by torch's loop"])
+
+
+if __name__ == "__main__":
+    main()
