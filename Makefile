@@ -9,7 +9,8 @@ NBVAL := $(BIN)/python -m pytest -p tests.notebooks.plugin --nbval -q -n 2 \
   --dist loadscope
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve test test-gpu sync faults bench lint clean
+.PHONY: help book serve test test-gpu sync faults bench model ablations \
+  lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | \
@@ -44,6 +45,12 @@ faults: .venv/.tests ## break the library in every way we know and see who notic
 
 bench: .venv/.book ## measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
+
+model: .venv/.book ## train the date model of chapters 11 and 12 from five seeds
+	PYTHONPATH=book $(BIN)/python -m benchmarks.date_model
+
+ablations: .venv/.book ## train without one ingredient after the other (half an hour)
+	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 
 lint: .venv/.tests ## style of Python files and notebooks
 	$(BIN)/ruff check --no-cache .

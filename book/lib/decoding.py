@@ -283,9 +283,9 @@ def sample(
     validate.generator(generator)
 
     def draw(logits):
-        p = narrow(logits, **narrowing).softmax(-1)
-        noise = torch.empty(p.shape, dtype=p.dtype)
-        return (p / noise.exponential_(generator=generator).to(p)).argmax(-1)
+        p = narrow(logits.cpu(), **narrowing).softmax(-1)
+        noise = torch.empty_like(p).exponential_(generator=generator)
+        return (p / noise).argmax(-1).to(logits.device)
 
     return write_tokens(model, source, draw, limit, cached)
 

@@ -846,3 +846,53 @@ def ranges(named: dict[str, Tensor], label: str) -> Axes:
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     return axes
+
+
+def decoding_tree(
+    first: dict[str, float], second: dict[str, dict[str, float]]
+) -> Axes:
+    """All texts of two tokens, with their probabilities at the leaves.
+
+    A leaf's gid is its text. Lines have the gid "greedy A" or "best B" where
+    the greedy or the best text passes.
+    """
+    texts = {
+        a + b: p * q for a, p in first.items() for b, q in second[a].items()
+    }
+    best = max(texts, key=texts.get)
+    start = max(first, key=first.get)
+    greedy = start + max(second[start], key=second[start].get)
+    figure, axes = plt.subplots(figsize=(4.8, 0.5 + 0.42 * len(texts)))
+    heights = {text: -i for i, text in enumerate(texts)}
+    above = {
+        a: sum(heights[a + b] for b in second[a]) / len(second[a])
+        for a in first
+    }
+    root = sum(above.values()) / len(above)
+    for a, p in first.items():
+        _branch(axes, (0, root), (1, above[a]), a, (greedy, best))
+        _label(axes, (1, above[a]), f"{a}  {p:g}")
+        for b, q in second[a].items():
+            end = (2, heights[a + b])
+            _branch(axes, (1, above[a]), end, a + b, (greedy, best))
+            _label(axes, end, f"{b}  {q:g}")
+            value = f"{texts[a + b]:.2f}"
+            axes.text(2.5, end[1], value, va="center", gid=a + b)
+    _label(axes, (0, root), "start")
+    axes.set(xlim=(-0.25, 2.8), ylim=(0.6 - len(texts), 0.6))
+    axes.axis("off")
+    return axes
+
+
+def _branch(axes, start, end, text, taken) -> None:
+    """A line of the tree, coloured where the greedy or best text passes."""
+    greedy, best = (path.startswith(text) for path in taken)
+    colour = KEY if greedy else QUERY if best else FAINT
+    name = f"greedy {text}" if greedy else f"best {text}" if best else None
+    width = 1.0 if name is None else 2.5
+    axes.plot(*zip(start, end, strict=True), color=colour, lw=width, gid=name)
+
+
+def _label(axes, at, text) -> None:
+    box = {"fc": "white", "ec": FAINT, "boxstyle": "round,pad=0.3"}
+    axes.text(*at, text, ha="center", va="center", bbox=box)

@@ -5,7 +5,15 @@ import json
 import pytest
 import torch
 
-from benchmarks import attention, layouts, matrix_product, model, timing
+from benchmarks import (
+    ablations,
+    attention,
+    decoding,
+    layouts,
+    matrix_product,
+    model,
+    timing,
+)
 from benchmarks.variants import VARIANTS
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask
@@ -74,7 +82,9 @@ def test_the_two_models_compute_the_same_and_both_learn():
         assert not torch.allclose(module(source, target)[real], first)
 
 
-@pytest.mark.parametrize("module", [attention, layouts, matrix_product, model])
+@pytest.mark.parametrize(
+    "module", [ablations, attention, decoding, layouts, matrix_product, model]
+)
 def test_results_say_where_and_when(module):
     record = json.loads(module.RESULT.read_text(encoding="utf-8"))
     assert {"machine", "date", "torch", "threads"} <= record.keys()

@@ -16,6 +16,10 @@ SHAPES = ("X", "Q", "K", "V", "scores", "weights", "context")
 HEADS = torch.arange(24).view(3, 2, 4).transpose(0, 1)
 XY = ("x", "y")
 DRAWN = {
+    "ranges": [({"a": SQUARE[0], "b": SQUARE[1]}, "share")],
+    "decoding_tree": [
+        ({"A": 0.6, "B": 0.4}, {"A": {"s": 0.5, "t": 0.4}, "B": {"s": 0.9}}),
+    ],
     "heatmap": [(SQUARE, WORDS, WORDS), (torch.eye(9), LONG, LONG)],
     "curves": [
         ([1, 2], {"a": SQUARE[0, :2], "line:b": SQUARE[1, :2]}, XY),
@@ -129,3 +133,20 @@ def test_every_drawing_function_is_here():
         if value.__module__ == "lib.figures" and not name.startswith("_")
     }
     assert public - {"numbers", "head_colours"} == set(DRAWN)
+
+
+def test_the_tree_marks_the_greedy_and_the_best_text():
+    first, second = {"A": 0.6, "B": 0.4}, {"A": {"s": 0.5}, "B": {"s": 0.9}}
+    axes = figures.decoding_tree(first, second)
+    leaves = {t.get_gid(): t.get_text() for t in axes.texts if t.get_gid()}
+    assert leaves == {"As": "0.30", "Bs": "0.36"}
+    marked = {line.get_gid() for line in axes.lines if line.get_gid()}
+    assert marked == {"greedy A", "greedy As", "best B", "best Bs"}
+
+
+def test_a_range_runs_from_the_least_to_the_most():
+    axes = figures.ranges({"a": torch.tensor([0.5, 0.1, 0.4])}, "share")
+    line, dot = axes.lines
+    assert (line.get_gid(), dot.get_gid()) == ("range", "median")
+    assert [round(x, 6) for x in line.get_xdata()] == [0.1, 0.5]
+    assert round(dot.get_xdata()[0], 6) == 0.4
