@@ -12,6 +12,7 @@ os.environ |= {
     "OPENBLAS_NUM_THREADS": "1",
     "CUDA_VISIBLE_DEVICES": "",
     "BOOK_DEVICE": "cpu",
+    "TQDM_DISABLE": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
 }
 

@@ -94,12 +94,12 @@ def first_cell(address: Address, needed: dict[str, str]) -> str:
     """The source of the first code cell, the same in every chapter."""
     if not address.is_known:
         return EXPLAIN.format(first_line=FIRST_LINE)
-    entries = ", ".join(f'"{name}": "{v}"' for name, v in needed.items())
+    entries = "".join(f'\n    "{n}": "{v}",' for n, v in needed.items())
     return FETCH.format(
         first_line=FIRST_LINE,
         url=address.url,
         branch=address.branch,
-        needed=f"{{{entries}}}",
+        needed=f"{{{entries}\n}}",
     )
 
 
