@@ -131,13 +131,13 @@ VARIANTS: dict[str, tuple[Change, dict, dict]] = {
 class Task:
     """Training batches, validation batches, the sizes of the model."""
 
-    def __init__(self, steps: int = STEPS):
+    def __init__(self, steps: int = STEPS, held: int = 1_000):
         days = splits()
         examples = generate(days["train"], steps * SIZE)
         source = characters([e.text for e in examples])
         target = characters([e.iso for e in examples])
         self.training = batches(examples, source, target, SIZE)
-        unseen = generate(days["validation"], 1_000)
+        unseen = generate(days["validation"], held)
         self.validation = batches(unseen, source, target, 250)
         self.config = TransformerConfig(
             len(source), len(target), 64, 4, 128, 1, 1, dropout=0.0

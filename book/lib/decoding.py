@@ -1,4 +1,4 @@
-"""Chapter 12: from logits to a text: greedy, sampling, beam search, cache.
+"""Chapter 12: from logits to a text: greedy, sampling, beam search.
 
 Works with `lib.transformer.Transformer`. PAD and BOS are never written.
 """
@@ -8,129 +8,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from lib import validate
-from lib.heads import MultiHeadAttention, split_heads
-from lib.masks import causal_mask
+from lib.cache import Cache
 from lib.runtime import evaluation
 from lib.transformer import Transformer
-
-
-class PastCache:
-    """Keys and values of all positions so far, for one self-attention.
-
-    They stand in a buffer that doubles when it is full, so that a new
-    position costs its own copy and no copy of the others.
-    """
-
-    def __init__(self):
-        self.length, self.buffer = 0, None
-
-    def project(self, attention: MultiHeadAttention):
-        """In place of `attention.project`: k and v hold the past too."""
-
-        def project(query, key, value):
-            q, k, v = attention.project(query, key, value)
-            return q, *self.append(torch.stack([k, v]))
-
-        return project
-
-    def append(
-        self, new: Float[Tensor, "2 batch heads length d_head"]
-    ) -> Float[Tensor, "2 batch heads k_len d_head"]:
-        """Put new keys and values behind the old; gives all of them."""
-        end = self.length + new.shape[3]
-        if self.buffer is None or end > self.buffer.shape[3]:
-            larger = new.new_empty(*new.shape[:3], 2 * end, new.shape[4])
-            if self.buffer is not None:
-                larger[:, :, :, : self.length] = self.seen
-            self.buffer = larger
-        self.buffer[:, :, :, self.length : end] = new
-        self.length = end
-        return self.seen
-
-    @property
-    def seen(self) -> Float[Tensor, "2 batch heads k_len d_head"]:
-        """The filled part of the buffer."""
-        return self.buffer[:, :, :, : self.length]
-
-    def keep(self, rows: Tensor) -> None:
-        """Only these rows of the batch, in this order."""
-        self.buffer = self.buffer[:, rows]
-
-
-class MemoryCache:
-    """Keys and values of the memory, for one cross-attention.
-
-    The memory does not change while the target is written, so they are
-    computed once.
-    """
-
-    def __init__(self):
-        self.seen = None
-
-    def project(self, attention: MultiHeadAttention):
-        """In place of `attention.project`: later calls compute q only."""
-
-        def project(query, key, value):
-            if self.seen is None:
-                q, *self.seen = attention.project(query, key, value)
-                d, layer = attention.d_model, attention.in_proj
-                bias = None if layer.bias is None else layer.bias[:d]
-                self.for_query = layer.weight[:d], bias
-            else:
-                q = F.linear(query, *self.for_query)
-                q = split_heads(q, attention.heads)
-            return q, *self.seen
-
-        return project
-
-    def keep(self, rows: Tensor) -> None:
-        """Only these rows of the batch, in this order."""
-        self.seen = [part[rows] for part in self.seen]
-
-
-class Cache:
-    """What a decoder of `layers` blocks remembers between two calls.
-
-    Passed to `Transformer.decode`, which then wants the new positions only.
-    """
-
-    def __init__(self, layers: int):
-        validate.positive(layers=layers)
-        self.pairs = [(PastCache(), MemoryCache()) for _ in range(layers)]
-
-    def __iter__(self):
-        """The two caches of each block, first to last."""
-        return iter(self.pairs)
-
-    @property
-    def length(self) -> int:
-        """The number of positions that are remembered."""
-        return self.pairs[0][0].length
-
-    def mask(
-        self, target: Int[Tensor, "batch t_len"], pad_id: int
-    ) -> Bool[Tensor, "1 1 t_len k_len"] | None:
-        """New positions see all old ones; of the new, none that is later.
-
-        One new position sees everything, which needs no mask.
-        """
-        validate.no_pad(target, pad_id)
-        new = target.shape[1]
-        if new == 1:
-            return None
-        everything = causal_mask(self.length + new, target.device)
-        return everything[:, :, self.length :]
-
-    def keep(self, rows: Tensor) -> None:
-        """Only these rows of the batch, in this order."""
-        for past, memory in self.pairs:
-            past.keep(rows)
-            memory.keep(rows)
 
 
 class Writer:
@@ -319,10 +203,11 @@ class Frontier:
         writer: at its beginning.
         width: the number of beams of each source.
         alpha: of the length penalty.
-        limit: the most tokens of a beam.
+        limit: the most tokens of a beam; beams that cannot become the best
+            within it are given up. None gives none up.
     """
 
-    def __init__(self, writer: Writer, width: int, alpha: float, limit: int):
+    def __init__(self, writer, width: int, alpha: float, limit: int | None):
         self.writer, self.alpha, self.limit = writer, alpha, limit
         batch = len(writer.ids)
         self.scores = writer.memory.new_full((batch, width), -math.inf)
@@ -360,8 +245,9 @@ class Frontier:
         row = (self.alive.flatten().cumsum(0) - 1).view_as(parent)
         ended = token == self.writer.model.config.eos_id
         self.ended = self.ended.gather(1, parent) | ended
-        self.drop_hopeless()
         self.alive = ~self.ended & (self.scores > -math.inf)
+        if self.limit is not None:
+            self.drop_hopeless()
         self.writer.keep(row.gather(1, parent)[self.alive])
         self.writer.extend(token[self.alive])
 
@@ -373,8 +259,9 @@ class Frontier:
         """
         best = self.rank().where(self.ended, -math.inf).amax(1, keepdim=True)
         hope = self.scores / penalty(self.limit, self.alpha)
-        hopeless = ~self.ended & (hope <= best)
+        hopeless = self.alive & (hope <= best)
         self.scores = self.scores.masked_fill(hopeless, -math.inf)
+        self.alive = self.alive & ~hopeless
 
     def beams(self) -> Beams:
         """The best first; what is missing holds PAD."""
@@ -393,8 +280,10 @@ def search_beams(
     length_penalty: float = 0.6,
     limit: int | None = None,
     cached: bool = True,
+    *,
+    best_only: bool = False,
 ) -> Beams:
-    """Keep the `width` best beginnings at each step, and all they end in.
+    """Keep the `width` best beginnings at each step, until all have ended.
 
     Args:
         model: a trained Transformer.
@@ -404,6 +293,8 @@ def search_beams(
         limit: the most tokens of a beam, EOS included; by default as many as
             the model has positions.
         cached: remember keys and values.
+        best_only: give up what can no longer become the best beam. The best
+            one is the same, and found with less work; others may be missing.
 
     Raises:
         TypeError: `source` is not an integer tensor, or a number is none.
@@ -412,9 +303,11 @@ def search_beams(
     limit = validate.limit(limit, model, Transformer)
     validate.positive(width=width)
     validate.real("length_penalty", length_penalty, least=0)
+    validate.booleans(best_only=best_only)
     with evaluation(model):
         writer = Writer(model, source, cached)
-        frontier = Frontier(writer, width, length_penalty, limit)
+        within = limit if best_only else None
+        frontier = Frontier(writer, width, length_penalty, within)
         for _ in range(limit):
             frontier.advance()
             if not frontier.alive.any():
@@ -423,12 +316,16 @@ def search_beams(
     return Beams(*(part.clone() for part in beams))
 
 
-def beam_search(model, source, width=4, length_penalty=0.6, limit=None):
+def beam_search(
+    model, source, width=4, length_penalty=0.6, limit=None, cached=True
+) -> Tensor:
     """The best beam of each source, (batch, length), like `greedy`.
 
     Arguments as in `search_beams`.
     """
-    beams = search_beams(model, source, width, length_penalty, limit)
+    beams = search_beams(
+        model, source, width, length_penalty, limit, cached, best_only=True
+    )
     best = beams.ids[:, 0]
     length = (best != model.config.pad_id).sum(1)
     return best[:, : max(length.tolist(), default=0)]

@@ -90,14 +90,15 @@ def evaluation(model: nn.Module) -> Iterator[None]:
     Tensors made inside cannot be trained or changed in place later; those
     that leave are copied (`clone`) outside.
     """
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
+    in_training = [module for module in model.modules() if module.training]
+    if in_training:
+        model.eval()
     try:
         with torch.inference_mode():
             yield
     finally:
-        for module, mode in modes:
-            module.training = mode
+        for module in in_training:
+            module.training = True
 
 
 @contextmanager

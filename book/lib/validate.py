@@ -861,12 +861,21 @@ def same_shapes(wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
             )
 
 
-def no_pad(target: Tensor, pad_id: int) -> None:
-    """A cache does not remember which positions are PAD."""
+def new_positions(target: Tensor, pad_id: int, past: Tensor | None) -> None:
+    """The next tokens of the rows that a cache knows, none of them PAD.
+
+    A cache does not remember which positions are PAD. Its buffer `past` has
+    the rows on its second axis.
+    """
     if (target == pad_id).any():
         raise ValueError(
             f"target: expected no PAD (id {pad_id}) together with a cache, "
             f"got {int((target == pad_id).sum())}"
+        )
+    if past is not None and len(target) != past.shape[1]:
+        raise ValueError(
+            f"target: expected {past.shape[1]} rows, as the cache holds, "
+            f"got {len(target)}; a new batch needs a new cache"
         )
 
 

@@ -8,6 +8,7 @@ import torch
 from benchmarks import (
     ablations,
     attention,
+    dates,
     decoding,
     layouts,
     matrix_product,
@@ -17,6 +18,7 @@ from benchmarks import (
 from benchmarks.variants import VARIANTS
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask
+from lib.transformer import TransformerConfig
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
@@ -71,7 +73,7 @@ def test_padded_case_has_short_sentences():
 
 def test_the_two_models_compute_the_same_and_both_learn():
     torch.manual_seed(0)
-    models = model.pair(8, 2, layers=1)
+    models = model.pair(model.config(8, 2, layers=1))
     source, target = model.sentences(3, 6), model.sentences(3, 4)
     assert (source == 0).any() and (source[:, 0] != 0).all()
     real = target != 0
@@ -82,8 +84,51 @@ def test_the_two_models_compute_the_same_and_both_learn():
         assert not torch.allclose(module(source, target)[real], first)
 
 
+def test_the_check_of_the_two_models_can_fail():
+    ours, theirs = model.pair(model.config(8, 2, layers=1))
+    texts = model.sentences(3, 6), model.sentences(3, 4)
+    model.check(ours, theirs, *texts)
+    with torch.no_grad():
+        theirs.theirs.encoder.layers[0].linear1.bias += 1
+    with pytest.raises(AssertionError):
+        model.check(ours, theirs, *texts)
+
+
+@pytest.mark.parametrize("tied", ["target", "none"])
+def test_a_pair_without_final_norms_has_equal_parameters(tied):
+    sizes = TransformerConfig(9, 7, 8, 2, 16, 1, 2, dropout=0.0, tied=tied)
+    counts = [
+        sum(weight.numel() for weight in module.parameters())
+        for module in model.pair(sizes)
+    ]
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_the_loops_over_torch_write_the_same():
+    found = decoding.against_torch(2, 3)
+    assert set(found) == {"whole model", "encoded once"}
+    assert all(value > 0 for value in found.values())
+
+
+def test_models_that_take_turns_see_every_batch_once():
+    class Fake:
+        def __init__(self):
+            self.model, self.seen = torch.nn.Identity().eval(), []
+
+        def step(self, batch):
+            assert self.model.training
+            self.seen.append(batch)
+
+    fakes = {"ours": Fake(), "theirs": Fake()}
+    times = dates.turns(fakes, list(range(50)))
+    assert [len(took) for took in times.values()] == [3, 3]
+    assert all(fake.seen == list(range(50)) for fake in fakes.values())
+
+
 @pytest.mark.parametrize(
-    "module", [ablations, attention, decoding, layouts, matrix_product, model]
+    "module",
+    [ablations, attention, dates, decoding, layouts, matrix_product, model],
 )
 def test_results_say_where_and_when(module):
     record = json.loads(module.RESULT.read_text(encoding="utf-8"))

@@ -1321,25 +1321,25 @@ LISTED = [
     ),
     # Chapter 12: decoding
     Fault(
-        "decoding",
-        "larger[:, :, :, : self.length] = self.seen",
+        "cache",
+        "larger[:, :, :, : self.length] = self.keys_and_values",
         "pass",
         "a larger buffer forgets what was in it",
     ),
     Fault(
-        "decoding",
+        "cache",
         "self.buffer = self.buffer[:, rows]",
         "pass",
         "the past of the ended rows stays",
     ),
     Fault(
-        "decoding",
+        "cache",
         "everything[:, :, self.length :]",
         "everything[:, :, :new]",
         "the mask of the first positions is used",
     ),
     Fault(
-        "decoding",
+        "cache",
         "layer.weight[:d], bias",
         "layer.weight[-d:], bias",
         "the query is computed as a value",

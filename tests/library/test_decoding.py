@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from lib.decoding import (
-    Cache,
     Writer,
     beam_search,
     greedy,
@@ -18,112 +17,10 @@ from lib.decoding import (
     search_beams,
     write_tokens,
 )
-from lib.heads import record_weights
-from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, normal, refused, same
+from tests.library.untrained import KINDS, VOCAB, build, sources, step_logits
 
 BAD = pytest.mark.bad_input
-VOCAB = 11
-
-
-def build(vocab=VOCAB, seed=0, sharp=3.0, **options):
-    """An untrained model; sharper, so that its choices differ by row."""
-    sizes = {"d_model": 16, "heads": 2, "d_ff": 24, "max_length": 40}
-    layers = {"encoder_layers": 1, "decoder_layers": 2}
-    torch.manual_seed(seed)
-    options = sizes | layers | {"tied": "none"} | options
-    model = Transformer(TransformerConfig(13, vocab, **options))
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.mul_(sharp if weight.ndim > 1 else 1.0)
-    return model.double().to(DEVICE).eval()
-
-
-def sources(batch=5, length=7, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(3, 13, (batch, length), generator=generator)
-    for row in range(batch):
-        ids[row, length - row % 4 :] = 0
-    return ids.to(DEVICE)
-
-
-def step_logits(model, source, target):
-    """Logits of each next token, all of the target in one call."""
-    memory, mask = model.encode(source), model.source_mask(source)
-    return model.decode(target, memory, memory_may_attend=mask)
-
-
-KINDS = [
-    {},
-    {"norm_first": True},
-    {"tied": "target", "sharp": 1.0},
-    {"decoder_layers": 1, "heads": 1},
-    {"sharp": 1.5},
-]
-
-
-# --- cache
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("sizes", [(1,) * 9, (9,), (1, 3, 2, 3), (4, 5)])
-def test_logits_are_the_same_with_a_cache(kind, sizes):
-    model, source = build(**kind), sources()
-    generator = torch.Generator().manual_seed(1)
-    target = torch.randint(3, VOCAB, (5, sum(sizes)), generator=generator)
-    target = target.to(DEVICE)
-    cache, steps = Cache(model.config.decoder_layers), []
-    with torch.no_grad():
-        whole = step_logits(model, source, target)
-        memory, mask = model.encode(source), model.source_mask(source)
-        for part in target.split(sizes, dim=1):
-            steps.append(model.decode(part, memory, None, mask, cache=cache))
-            assert steps[-1].shape[1] == part.shape[1]
-    torch.testing.assert_close(
-        torch.cat(steps, 1), whole, atol=1e-10, rtol=1e-10
-    )
-    assert cache.length == target.shape[1]
-
-
-def test_a_block_that_runs_twice_has_two_caches():
-    model, source = build(), sources()
-    model.decoder.blocks[1] = model.decoder.blocks[0]
-    same(greedy(model, source, 9), greedy(model, source, 9, cached=False))
-
-
-def test_weights_are_the_same_with_a_cache():
-    model, source = build(), sources()
-    target = torch.tensor([[1, 5, 7, 4]] * 5).to(DEVICE)
-    memory, mask = model.encode(source), model.source_mask(source)
-    cache = Cache(2)
-    with torch.no_grad(), record_weights(model) as weights:
-        model.decode(target, memory, None, mask)
-        whole = {name: w[:, :, -1:] for name, w in weights.items()}
-        model.decode(target[:, :3], memory, None, mask, cache)
-        model.decode(target[:, 3:], memory, None, mask, cache)
-        for name in weights:
-            if name.startswith("decoder"):
-                torch.testing.assert_close(weights[name], whole[name])
-
-
-def test_the_memory_is_projected_once():
-    model, source = build(), sources()
-    calls = []
-    for block in model.decoder.blocks:
-        project = block.cross_attention.project
-        block.cross_attention.project = lambda *x, project=project: (
-            calls.append(x) or project(*x)
-        )
-    write_tokens(model, source, lambda x: x[:, 0].long() * 0 + 5, 9)
-    assert len(calls) == 2
-
-
-def test_without_bias():
-    model, source = build(), sources()
-    for block in model.decoder.blocks:
-        for attention in (block.self_attention, block.cross_attention):
-            attention.in_proj = nn.Linear(16, 48, False).double().to(DEVICE)
-    same(greedy(model, source, 9), greedy(model, source, 9, cached=False))
 
 
 # --- greedy
@@ -330,10 +227,11 @@ def test_a_wide_beam_finds_the_best_of_all(alpha, seed):
         best = max(found, key=found.get)
         assert ids[0][ids[0] != 0].tolist() == list(best)
         assert scores[0].item() == pytest.approx(found[best])
-        for tokens, score in zip(ids, scores.tolist(), strict=True):
-            if score > -math.inf:
-                key = tuple(tokens[tokens != 0].tolist())
-                assert score == pytest.approx(found[key])
+        real = scores > -math.inf
+        texts = [tuple(t[t != 0].tolist()) for t in ids[real]]
+        assert sorted(texts) == sorted(found)  # nothing is lost
+        for text, score in zip(texts, scores[real].tolist(), strict=True):
+            assert score == pytest.approx(found[text])
 
 
 def test_greedy_can_be_wrong():
@@ -397,18 +295,42 @@ def test_the_penalty_favours_longer_sequences():
     assert long > short
 
 
-def test_ended_beams_cost_nothing(monkeypatch):
-    rows, next_logits = [], Writer.next_logits
+@pytest.fixture
+def rows(monkeypatch):
+    """How many rows the model computes at each step."""
+    found, next_logits = [], Writer.next_logits
 
     def counted(self):
-        rows.append(len(self.ids))
+        found.append(len(self.ids))
         return next_logits(self)
 
     monkeypatch.setattr(Writer, "next_logits", counted)
+    return found
+
+
+def test_ended_beams_cost_nothing(rows):
     model, source = build(seed=9, sharp=1.5), sources(seed=9)
     search_beams(model, source, 4, limit=12)
     assert rows[0] == 5 and rows[1] <= 20  # one beam at first, then four
     assert rows[1] > rows[4] > rows[-1]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_the_best_alone_is_the_same_with_less_work(rows, alpha):
+    less = total = 0
+    for seed in range(6):
+        model, source = build(seed=seed, sharp=1.5), sources(seed=seed)
+        every = search_beams(model, source, 4, alpha, 12)
+        total += sum(rows)
+        rows.clear()
+        best = search_beams(model, source, 4, alpha, 12, best_only=True)
+        less += sum(rows)
+        rows.clear()
+        torch.testing.assert_close(best.scores[:, 0], every.scores[:, 0])
+        n = best.ids.shape[2]
+        same(best.ids[:, 0], every.ids[:, 0, :n])
+        assert not every.ids[:, 0, n:].any()
+    assert 0 < less <= total and (less < total or alpha == 2.0)
 
 
 # --- bad input
@@ -502,20 +424,3 @@ def test_beam_search_refuses(call):
         call(build(), sources(), 2, -1)
     with refused(TypeError, "width", "an integer", "float"):
         call(build(), sources(), 2.0)
-
-
-@BAD
-def test_cache_refuses():
-    model, source = build(), sources()
-    memory, target = model.encode(source), torch.tensor([[1, 0]] * 5)
-    with refused(ValueError, "target", "no PAD (id 0)", "5"):
-        model.decode(target.to(DEVICE), memory, cache=Cache(2))
-    with refused(ValueError, "layers", "at least 1", "0"):
-        Cache(0)
-    with pytest.raises(ValueError):
-        model.decode(target[:, :1].to(DEVICE), memory, cache=Cache(3))
-    cache = Cache(2)
-    for _ in range(40):
-        model.decode(target[:, :1].to(DEVICE), memory, cache=cache)
-    with refused(ValueError, "x", "at most 40 positions", "41"):
-        model.decode(target[:, :1].to(DEVICE), memory, cache=cache)

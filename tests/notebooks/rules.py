@@ -33,8 +33,8 @@ MODULES = (
     *("runtime", "validate"),
     *("text", "embedding", "softmax", "attention", "masks", "heads"),
     *("positions", "layers", "encoder", "decoder", "transformer"),
-    *("dates", "training", "decoding", "efficient", "parallel", "diagnose"),
-    *("interop", "figures", "shapes", "architecture", "checks"),
+    *("dates", "training", "cache", "decoding", "efficient", "parallel"),
+    *("diagnose", "interop", "figures", "shapes", "architecture", "checks"),
     "explorers",
 )
 # These serve the chapters. Their names are free for variables.
