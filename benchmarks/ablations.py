@@ -9,6 +9,7 @@ the last character, and the cross-entropy per character.
 import json
 import math
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -37,18 +38,18 @@ Change = Callable[[Transformer], object]
 
 def rate(step: int) -> float:
     """The schedule of 2017, falling to zero at the end."""
-    falling = 1 - (step - 1) / STEPS
+    falling = max(0.0, 1 - (step - 1) / STEPS)
     return 0.7 * warmup_rate(step, 64, WARMUP) * falling
 
 
 def no_warmup(step: int) -> float:
     """The same from its peak on: the first steps are the largest."""
-    falling = 1 - (step - 1) / STEPS
+    falling = max(0.0, 1 - (step - 1) / STEPS)
     return 0.7 * warmup_rate(max(step, WARMUP), 64, WARMUP) * falling
 
 
-def no_decay(step: int) -> float:
-    """The schedule of 2017 as it is."""
+def schedule_of_2017(step: int) -> float:
+    """It falls with the root of the step, and not to zero."""
     return 0.7 * warmup_rate(step, 64, WARMUP)
 
 
@@ -110,7 +111,9 @@ VARIANTS: dict[str, tuple[Change, dict, dict]] = {
     "no sqrt(d_model)": (without_factor, {}, {}),
     "tables of std 1": (with_unit_tables, {}, {}),
     "no warm-up": (nothing, {}, {"rate": no_warmup}),
-    "no decay": (nothing, {}, {"rate": no_decay}),
+    "no fall to zero": (nothing, {}, {"rate": schedule_of_2017}),
+    "no clipping": (nothing, {}, {"clip": math.inf}),
+    "dropout 0.1": (nothing, {"dropout": 0.1}, {}),
     "no label smoothing": (nothing, {}, {"smoothing": 0.0}),
     "nothing tied": (nothing, {"tied": "none"}, {}),
     "pre-norm": (nothing, {"norm_first": True}, {}),
@@ -119,6 +122,11 @@ VARIANTS: dict[str, tuple[Change, dict, dict]] = {
         nothing,
         {"encoder_layers": 3, "decoder_layers": 3},
         {"rate": no_warmup},
+    ),
+    "3 + 3, pre-norm": (
+        nothing,
+        {"encoder_layers": 3, "decoder_layers": 3, "norm_first": True},
+        {},
     ),
     "3 + 3, pre-norm, no warm-up": (
         nothing,
@@ -180,9 +188,11 @@ def loss(model: Transformer, data: list[Batch]) -> float:
 
 def run(name: str, seed: int, task: Task) -> dict:
     """Train one variant from one seed."""
-    trained = trainer(name, seed, task)
+    trained, start = trainer(name, seed, task), time.process_time()
     losses = train(trained, task.training, STEPS)
+    took = round(time.process_time() - start, 1)
     return {
+        "CPU s": took,
         "exact match": written(trained.average, task.validation),
         "without averaging": written(trained.model, task.validation),
         "loss": round(loss(trained.average, task.validation), 4),
@@ -193,7 +203,11 @@ def run(name: str, seed: int, task: Task) -> dict:
 def commit() -> str:
     """The commit that was measured."""
     done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+        ["git", "describe", "--always", "--dirty"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        check=True,
+        text=True,
     )
     return done.stdout.strip()
 
@@ -208,7 +222,7 @@ def main() -> None:
         print(f"{name:28} {shares}", flush=True)
         about = {"commit": commit(), "steps": STEPS, "seeds": SEEDS}
         record = circumstances() | about | {"runs": runs}
-        RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    RESULT.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ LEFT = {"source": 12, "target": 204}
 OUT = {"source": (12, 6), "target": (348, 354)}  # box edge, residual path
 MASKS = {
     "self-attention": "padding mask",
-    "causal attention": "causal mask",
+    "causal attention": "causal & padding mask",
     "cross-attention": "memory mask",
 }
 TITLE = "The Transformer: encoder on the left, decoder on the right"

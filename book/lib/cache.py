@@ -4,7 +4,6 @@
 what one batch of targets has had so far; the next batch needs a new one.
 """
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -17,8 +16,8 @@ from lib.masks import causal_mask
 class PastCache:
     """Keys and values of all positions so far, for one self-attention.
 
-    They stand in a buffer that doubles when it is full, so that a new
-    position costs its own copy and no copy of the others.
+    They stand in a buffer with room for as many again, so that a new position
+    costs its own copy and, as a rule, no copy of the others.
     """
 
     def __init__(self):
@@ -29,21 +28,24 @@ class PastCache:
 
         def project(query, key, value):
             q, k, v = attention.project(query, key, value)
-            return q, *self.append(torch.stack([k, v]))
+            return q, *self.append(k, v)
 
         return project
 
     def append(
-        self, new: Float[Tensor, "2 batch heads length d_head"]
+        self,
+        k: Float[Tensor, "batch heads length d_head"],
+        v: Float[Tensor, "batch heads length d_head"],
     ) -> Float[Tensor, "2 batch heads k_len d_head"]:
         """Put new keys and values behind the old; gives all of them."""
-        end = self.length + new.shape[3]
+        end = self.length + k.shape[2]
         if self.buffer is None or end > self.buffer.shape[3]:
-            larger = new.new_empty(*new.shape[:3], 2 * end, new.shape[4])
+            larger = k.new_empty(2, *k.shape[:2], 2 * end, k.shape[3])
             if self.buffer is not None:
                 larger[:, :, :, : self.length] = self.keys_and_values
             self.buffer = larger
-        self.buffer[:, :, :, self.length : end] = new
+        self.buffer[0, :, :, self.length : end] = k
+        self.buffer[1, :, :, self.length : end] = v
         self.length = end
         return self.keys_and_values
 
@@ -54,7 +56,8 @@ class PastCache:
 
     def keep(self, rows: Tensor) -> None:
         """Only these rows of the batch, in this order."""
-        self.buffer = self.buffer[:, rows]
+        if self.buffer is not None:
+            self.buffer = self.buffer[:, rows]
 
 
 class MemoryCache:
@@ -85,13 +88,20 @@ class MemoryCache:
 
     def keep(self, rows: Tensor) -> None:
         """Only these rows of the batch, in this order."""
-        self.keys_and_values = [part[rows] for part in self.keys_and_values]
+        if self.keys_and_values is not None:
+            self.keys_and_values = [p[rows] for p in self.keys_and_values]
 
 
 class Cache:
     """What a decoder of `layers` blocks remembers between two calls.
 
     Passed to `Transformer.decode`, which then wants the new positions only.
+    It belongs to the memory of the first call; that of a later call is not
+    looked at.
+
+    Raises:
+        TypeError: `layers` is not an integer.
+        ValueError: it is below 1.
     """
 
     def __init__(self, layers: int):

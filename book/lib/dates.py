@@ -29,7 +29,8 @@ FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
 
 def styles(language: str) -> tuple[str, ...]:
     """The ways to write a date in a language; English has three more."""
-    return STYLES + ENGLISH if language == "en" else STYLES
+    is_english = f"{language}_".startswith("en_")  # en, en_GB
+    return STYLES + ENGLISH if is_english else STYLES
 
 
 def ordinal(number: int) -> str:

@@ -29,7 +29,7 @@ class DecoderBlock(nn.Module):
         activation: "relu" or "gelu".
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or norm_first not a boolean.
         ValueError: d_model is not a multiple of heads, dropout not a
             probability below 1, or the activation unknown.
     """
@@ -103,7 +103,7 @@ class Decoder(nn.Module):
     Args:
         blocks: the `DecoderBlock`s, first to last. One that is given twice
             runs twice, with the same weights.
-        final_norm: end in a LayerNorm.
+        final_norm: end in a LayerNorm; True fits pre-norm blocks.
 
     Raises:
         TypeError: something else than decoder blocks.
@@ -112,7 +112,7 @@ class Decoder(nn.Module):
 
     def __init__(self, blocks: Iterable[DecoderBlock], final_norm=False):
         super().__init__()
-        blocks, d_model = validate.blocks(blocks, DecoderBlock)
+        blocks, d_model = validate.blocks(blocks, DecoderBlock, final_norm)
         self.blocks = nn.ModuleList(blocks)
         self.norm = LayerNorm(d_model) if final_norm else nn.Identity()
 
@@ -126,14 +126,20 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "batch t_len d_model"]:
         """Every block in turn; all look at the same memory.
 
-        With a cache (chapter 12), x holds the positions that are new.
+        Args:
+            x: one vector for each target position.
+            memory: one vector for each source position.
+            may_attend: for every self-attention.
+            memory_may_attend: for every cross-attention.
+            cache: a `Cache` (chapter 12) with a layer for each block; then
+                x holds the positions that are new.
 
         Raises:
             TypeError: not floating point, different dtypes, or a mask that is
                 not boolean.
             ValueError: shapes that do not fit together.
         """
-        caches = [(None, None)] * len(self.blocks) if cache is None else cache
+        caches = validate.caches(cache, self.blocks)
         for block, pair in zip(self.blocks, caches, strict=True):
             x = block(x, memory, may_attend, memory_may_attend, pair)
         return self.norm(x)

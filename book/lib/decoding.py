@@ -49,6 +49,7 @@ class Writer:
         logits = self.model.decode(
             new, self.memory, None, self.mask, self.cache
         )
+        validate.no_nan(logits=logits)
         return logits[:, -1] + self.forbidden
 
     def extend(self, tokens: Int[Tensor, " batch"]) -> None:
@@ -86,7 +87,9 @@ def write_tokens(
     Raises:
         TypeError: `source` is not an integer tensor.
         ValueError: an id outside the vocabulary, an empty or too long
-            source, or a limit beyond the positions of the model.
+            source, a limit beyond the positions of the model, logits that
+            are NaN, or a `choose` that gives something else than one id for
+            each row.
     """
     limit = validate.limit(limit, model, Transformer)
     validate.functions(choose=choose)
@@ -96,6 +99,7 @@ def write_tokens(
         result = source.new_full((len(source), limit), model.config.pad_id)
         for length in range(1, limit + 1):
             tokens = choose(writer.next_logits())
+            validate.chosen(tokens, len(rows))
             writer.extend(tokens)
             ended = tokens == eos_id
             if length < limit and len(rows) and not ended.any():
@@ -108,7 +112,12 @@ def write_tokens(
     return result[:, :length].clone()
 
 
-def greedy(model, source, limit=None, cached=True) -> Tensor:
+def greedy(
+    model: Transformer,
+    source: Int[Tensor, "batch s_len"],
+    limit: int | None = None,
+    cached: bool = True,
+) -> Int[Tensor, "batch length"]:
     """The most probable token, every time; arguments as in `write_tokens`."""
     return write_tokens(model, source, lambda x: x.argmax(-1), limit, cached)
 
@@ -129,17 +138,17 @@ def narrow(
             this (Holtzman et al. 2020); the best one always.
 
     Raises:
-        TypeError: a number is none.
+        TypeError: something is not a number.
         ValueError: a temperature of 0 or less (0 would be `greedy`), a top_k
             below 1, or a top_p not above 0 and up to 1.
     """
     validate.to_narrow(logits, temperature, top_k, top_p)
-    logits = logits / temperature
+    logits = (logits - logits.amax(-1, keepdim=True)) / temperature
     best, order = logits.sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
         best[..., top_k:] = -math.inf
     if top_p is not None:
-        p = best.softmax(-1).cpu()  # CUDA sums in no fixed order
+        p = best.cpu().double().softmax(-1)  # CUDA sums in no fixed order
         beyond = p.cumsum(-1) - p >= top_p
         best = best.masked_fill(beyond.to(best.device), -math.inf)
     return torch.empty_like(logits).scatter_(-1, order, best)
@@ -167,7 +176,7 @@ def sample(
     validate.generator(generator)
 
     def draw(logits):
-        p = narrow(logits.cpu(), **narrowing).softmax(-1)
+        p = narrow(logits.cpu().double(), **narrowing).softmax(-1)
         noise = torch.empty_like(p).exponential_(generator=generator)
         return (p / noise).argmax(-1).to(logits.device)
 
@@ -297,7 +306,8 @@ def search_beams(
             one is the same, and found with less work; others may be missing.
 
     Raises:
-        TypeError: `source` is not an integer tensor, or a number is none.
+        TypeError: `source` is not an integer tensor, or another argument not
+            a number.
         ValueError: as `write_tokens`; a width below 1, a negative penalty.
     """
     limit = validate.limit(limit, model, Transformer)
@@ -317,8 +327,13 @@ def search_beams(
 
 
 def beam_search(
-    model, source, width=4, length_penalty=0.6, limit=None, cached=True
-) -> Tensor:
+    model: Transformer,
+    source: Int[Tensor, "batch s_len"],
+    width: int = 4,
+    length_penalty: float = 0.6,
+    limit: int | None = None,
+    cached: bool = True,
+) -> Int[Tensor, "batch length"]:
     """The best beam of each source, (batch, length), like `greedy`.
 
     Arguments as in `search_beams`.

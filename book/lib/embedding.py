@@ -18,7 +18,8 @@ class TokenEmbedding(nn.Module):
     matrix that may also serve as output matrix; the factor brings the vectors
     back to entries of size 1, the size of the positions added to them
     (Vaswani et al. 2017, section 3.4). With a `pad_id`, that row starts at
-    zero and gets no gradient, so it stays zero.
+    zero and gets no gradient here. So it stays zero, unless the table is an
+    output matrix too.
 
     Args:
         vocab_size: the number V of rows.

@@ -28,7 +28,7 @@ class EncoderBlock(nn.Module):
         activation: "relu" or "gelu".
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or norm_first not a boolean.
         ValueError: d_model is not a multiple of heads, dropout not a
             probability below 1, or the activation unknown.
     """
@@ -80,7 +80,7 @@ class Encoder(nn.Module):
     Args:
         blocks: the `EncoderBlock`s, first to last. One that is given twice
             runs twice, with the same weights.
-        final_norm: end in a LayerNorm.
+        final_norm: end in a LayerNorm; True fits pre-norm blocks.
 
     Raises:
         TypeError: something else than encoder blocks.
@@ -89,7 +89,7 @@ class Encoder(nn.Module):
 
     def __init__(self, blocks: Iterable[EncoderBlock], final_norm=False):
         super().__init__()
-        blocks, d_model = validate.blocks(blocks, EncoderBlock)
+        blocks, d_model = validate.blocks(blocks, EncoderBlock, final_norm)
         self.blocks = nn.ModuleList(blocks)
         self.norm = LayerNorm(d_model) if final_norm else nn.Identity()
 

@@ -58,7 +58,7 @@ class MultiHeadAttention(nn.Module):
         bias: add a bias after each of the four matrices.
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or bias not a boolean.
         ValueError: d_model is not a multiple of heads, or dropout not a
             probability below 1.
     """
@@ -67,6 +67,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         validate.divisible(d_model, heads)
         validate.probability("dropout", dropout)
+        validate.booleans(bias=bias)
         self.d_model, self.heads, self.dropout = d_model, heads, dropout
         self.in_proj = nn.Linear(d_model, 3 * d_model, bias)
         self.out_proj = nn.Linear(d_model, d_model, bias)
@@ -141,11 +142,12 @@ def record_weights(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """The weights of every attention inside a model, by module name.
 
     They are those of the forward pass itself, before dropout. Inside the
-    `with` block each forward pass overwrites the weights of the last one.
+    `with` block each forward pass overwrites the weights of the last one; of
+    an attention that runs several times in a pass, the last run is kept.
 
         with record_weights(model) as weights:
             model(x)
-        weights["encoder.0.attention"]  # batch heads q_len k_len
+        weights["encoder.blocks.0.attention"]  # batch heads q_len k_len
     """
     recorded, hooks = {}, []
 

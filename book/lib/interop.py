@@ -24,12 +24,14 @@ ACTIVATIONS = {
 def from_torch(module: nn.Module) -> nn.Module:
     """Our counterpart of a torch module, with a copy of its weights.
 
-    Dtype, device and training mode are those of the original. Our modules
-    always take the batch first, whatever `batch_first` says there.
+    Dtype, device, training mode and `requires_grad` are those of the
+    original. Our modules always take the batch first, whatever `batch_first`
+    says there.
 
     Raises:
         TypeError: there is no counterpart of this type of module.
-        ValueError: the module uses an option that we do not have.
+        ValueError: the module uses an option that we do not have, or is a
+            stack without a layer.
     """
     known = [
         kind.__name__ for kind in from_torch.registry if kind is not object
@@ -168,3 +170,4 @@ def _copy(pairs: dict[nn.Parameter, nn.Parameter]) -> None:
     with torch.no_grad():
         for ours, theirs in pairs.items():
             ours.copy_(theirs)
+            ours.requires_grad_(theirs.requires_grad)

@@ -133,12 +133,15 @@ class Residual(nn.Module):
         eps: of the LayerNorm.
 
     Raises:
-        TypeError: d_model is not an integer.
-        ValueError: d_model is below 1, or dropout not a probability below 1.
+        TypeError: d_model is not an integer, norm_first not a boolean, or
+            dropout or eps not a number.
+        ValueError: d_model is below 1, dropout not a probability below 1, or
+            eps below 0.
     """
 
     def __init__(self, d_model, dropout=0.0, norm_first=False, eps=1e-5):
         super().__init__()
+        validate.booleans(norm_first=norm_first)
         validate.probability("dropout", dropout)
         self.norm = LayerNorm(d_model, eps)
         self.dropout = nn.Dropout(dropout)
@@ -152,10 +155,13 @@ class Residual(nn.Module):
         """The sum of x and the sublayer of x, normalised.
 
         Raises:
-            TypeError: `x` is not floating point.
-            ValueError: `x` has another width.
+            TypeError: `x` is not floating point, or the sublayer gives no
+                tensor.
+            ValueError: `x` has another width, or the sublayer changes its
+                shape.
         """
         validate.width(self.norm.d_model, x=x)
+        sublayer = validate.keeps_shape(sublayer, x)
         if self.norm_first:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))

@@ -56,7 +56,9 @@ def label_smoothed_loss(
     validate.probability("smoothing", smoothing)
     log_p = torch.log_softmax(logits, dim=-1)
     right = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-    loss = -(1 - smoothing) * right - smoothing * log_p.mean(-1)
+    loss = -(1 - smoothing) * right
+    if smoothing:  # without it, a log p of -inf must not count
+        loss = loss - smoothing * log_p.mean(-1)
     real = target != pad_id
     return loss.masked_fill(~real, 0.0).sum() / real.sum()
 
@@ -87,13 +89,14 @@ class Recipe:
     Args:
         rate: the learning rate of each step, counted from 1.
         smoothing: ε of the loss.
-        clip: the largest norm that a gradient is let through with.
+        clip: the largest norm of all gradients together; `math.inf` clips
+            nothing.
         averaging: how much of the averaged weights stays at each step; 0
             averages nothing.
         pad_id: the target that does not count.
 
     Raises:
-        TypeError: `rate` is not a function, or a number is none.
+        TypeError: `rate` is not a function, or another field no number.
         ValueError: a number is out of its range.
     """
 
@@ -126,7 +129,7 @@ class Trainer:
         validate.instance(nn.Module, model=model)
         validate.instance(Recipe, recipe=recipe)
         self.model, self.recipe = model, recipe
-        self.average = copy.deepcopy(model).requires_grad_(False)
+        self.average = copy.deepcopy(model).eval().requires_grad_(False)
         self.optimiser = torch.optim.Adam(
             model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True
         )
@@ -138,6 +141,7 @@ class Trainer:
         Raises:
             FloatingPointError: the loss or the gradient is not finite. The
                 message has the step and the name; no weight is changed.
+            ValueError: the rate is negative or not finite; likewise.
         """
         recipe, number = self.recipe, len(self.losses) + 1
         device = next(self.model.parameters()).device
@@ -151,8 +155,10 @@ class Trainer:
         loss.backward()
         norm = clip_grad_norm_(self.model.parameters(), recipe.clip)
         validate.finite(f"step {number}, {name}", loss=loss, gradient=norm)
+        rate = recipe.rate(number)
+        validate.rate(rate, number)
         for group in self.optimiser.param_groups:
-            group["lr"] = recipe.rate(number)
+            group["lr"] = rate
         self.optimiser.step()
         self.update_average()
         self.losses.append(loss.item())

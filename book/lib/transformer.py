@@ -23,9 +23,10 @@ from lib.positions import PositionalEncoding
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """All sizes and choices of a model; the defaults are the base model.
+    """All sizes and choices of a model; the sizes are the base model's.
 
-    Source: Vaswani et al. 2017, table 3, first row.
+    Source: Vaswani et al. 2017, table 3, first row. There all three tables
+    are tied, which needs one vocabulary: tied="all".
 
     Args:
         source_vocab_size: the number of source tokens.
@@ -48,10 +49,11 @@ class TransformerConfig:
         eos_id: ends one.
 
     Raises:
-        TypeError: a field has another type.
+        TypeError: a size is not an integer, or a switch not a boolean.
         ValueError: a size is below 1, d_model odd or not a multiple of heads,
             dropout not a probability below 1, an id outside its vocabulary,
-            two ids equal, or tied="all" with vocabularies of different size.
+            two ids equal, an unknown activation or way of tying, or
+            tied="all" with vocabularies of different size.
     """
 
     source_vocab_size: int

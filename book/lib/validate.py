@@ -6,7 +6,7 @@ formula. Every message names the argument, what was expected and what came.
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from datetime import date
 from pathlib import Path
 
@@ -125,11 +125,11 @@ def probability(name: str, value: object) -> None:
         raise ValueError(f"{name}: expected 0 <= {name} < 1, got {value}")
 
 
-def token_ids(ids: object, vocab_size: int, name: str = "ids") -> None:
+def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
     """An integer tensor with entries in 0 .. vocab_size - 1.
 
-    The range is not looked at while torch compiles or exports, because that
-    would need the values.
+    The range is not looked at without a vocabulary (a GPU would have to
+    wait), and while torch compiles or exports.
     """
     tensors(**{name: ids})
     if ids.dtype not in (torch.int32, torch.int64):
@@ -137,7 +137,9 @@ def token_ids(ids: object, vocab_size: int, name: str = "ids") -> None:
             f"{name}: expected an integer tensor (int64 or int32), got "
             f"{ids.dtype}"
         )
-    if torch.compiler.is_compiling() or ids.numel() == 0:
+    if vocab_size is None or torch.compiler.is_compiling():
+        return
+    if ids.numel() == 0:
         return
     low, high = (bound.item() for bound in ids.aminmax())
     if low < 0 or high >= vocab_size:
@@ -340,7 +342,7 @@ def id_batch(
     ids: object,
     name: str = "ids",
     most: int | None = None,
-    vocab_size: int = ANY_ID,
+    vocab_size: int | None = None,
 ) -> None:
     """Token ids (batch, length); with `most`, of 1 to `most` positions."""
     token_ids(ids, vocab_size, name)
@@ -488,6 +490,22 @@ def width(d_model: int, rank: int | None = None, **named: object) -> None:
             )
 
 
+def keeps_shape(sublayer: Callable, x: Tensor) -> Callable:
+    """`sublayer`, but a result of another shape than x is an error."""
+
+    def checked(given: Tensor) -> Tensor:
+        result = sublayer(given)
+        tensors(**{"the result of sublayer": result})
+        if result.shape != x.shape:
+            raise ValueError(
+                f"the result of sublayer: expected {shape(x)}, as x has, got "
+                f"{shape(result)}; nothing is broadcast"
+            )
+        return result
+
+    return checked
+
+
 def norm(x: object, weight: object, bias: object) -> None:
     """A gain and a bias for each entry of the last axis of x."""
     floating(x=x)
@@ -596,13 +614,16 @@ def splittable(x: object, heads: object) -> None:
 
 
 def real(name: str, value: object, least: int | float) -> None:
-    """A number that is not below `least`."""
+    """A finite number that is not below `least`."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise TypeError(
             f"{name}: expected a number, got {type(value).__name__}"
         )
     if not least <= value < math.inf:
-        raise ValueError(f"{name}: expected at least {least}, got {value}")
+        raise ValueError(
+            f"{name}: expected a finite number of at least {least}, got "
+            f"{value}"
+        )
 
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -623,8 +644,9 @@ def instance(kind: type, **named: object) -> None:
             )
 
 
-def blocks(items: object, kind: type) -> tuple[list, int]:
+def blocks(items: object, kind: type, final_norm: object) -> tuple[list, int]:
     """At least one block, all of one class and width; and that width."""
+    booleans(final_norm=final_norm)
     if not isinstance(items, Iterable):
         raise TypeError(
             f"blocks: expected a list of {kind.__name__}, got "
@@ -639,6 +661,23 @@ def blocks(items: object, kind: type) -> tuple[list, int]:
     if len(widths) > 1:
         raise ValueError(f"blocks: expected one width, got {sorted(widths)}")
     return items, widths.pop()
+
+
+def caches(cache: object, blocks: Sized) -> Iterable:
+    """A pair of caches for each block; a pair of None without a cache."""
+    if cache is None:
+        return [(None, None)] * len(blocks)
+    if not isinstance(cache, Iterable) or not hasattr(cache, "length"):
+        raise TypeError(
+            f"cache: expected a lib.cache.Cache, got {type(cache).__name__}"
+        )
+    pairs = list(cache)
+    if len(pairs) != len(blocks):
+        raise ValueError(
+            f"cache: expected one of {len(blocks)} layers, as the decoder "
+            f"has, got {len(pairs)}"
+        )
+    return pairs
 
 
 def config(fields: object) -> None:
@@ -680,6 +719,11 @@ def special_ids(fields: object) -> None:
                 f"{name}: expected another id than pad_id={fields.pad_id}, "
                 "because PAD is masked"
             )
+    if fields.eos_id == fields.bos_id:
+        raise ValueError(
+            f"eos_id: expected another id than bos_id={fields.bos_id}, got "
+            "the same"
+        )
 
 
 def between(name: str, value: object, least: int, most: int) -> None:
@@ -782,7 +826,10 @@ def recipe(fields: object) -> None:
     functions(rate=fields.rate)
     probability("smoothing", fields.smoothing)
     probability("averaging", fields.averaging)
-    real("clip", fields.clip, least=0)
+    if fields.clip != math.inf:
+        real("clip", fields.clip, least=0)
+    if fields.clip == 0:
+        raise ValueError("clip: expected more than 0, got 0")
     integer("pad_id", fields.pad_id, least=0)
 
 
@@ -794,6 +841,11 @@ def finite(where: str, **named: Tensor) -> None:
                 f"{name}: expected a finite number, got {tensor.item()} at "
                 f"{where}; the weights are those before this step"
             )
+
+
+def rate(value: object, step: int) -> None:
+    """The learning rate of a step: a finite number, not negative."""
+    real(f"rate({step})", value, least=0)
 
 
 def to_train(
@@ -838,6 +890,7 @@ def same_training(trainer, parts: dict[str, dict], about: dict) -> None:
     """A checkpoint is of this model and this recipe."""
     for part in ("model", "average"):
         same_shapes(getattr(trainer, part).state_dict(), parts.get(part, {}))
+    moments(trainer, parts.get("adam", {}), len(about["losses"]))
     wanted = trainer.recipe.numbers(len(about["losses"]))
     for name, value in wanted.items():
         if about["recipe"].get(name) != value:
@@ -847,11 +900,31 @@ def same_training(trainer, parts: dict[str, dict], about: dict) -> None:
             )
 
 
+def moments(trainer, saved: dict[str, Tensor], steps: int) -> None:
+    """The two means of Adam have the shapes of the weights they belong to."""
+    weights = dict(enumerate(trainer.model.parameters()))
+    if steps and not saved:
+        raise ValueError(
+            f"checkpoint: expected the moments of Adam after {steps} steps, "
+            "got none"
+        )
+    for key, tensor in saved.items():
+        number, name = key.split(".")
+        wanted = weights.get(int(number))
+        if name != "step" and (wanted is None or wanted.shape != tensor.shape):
+            raise ValueError(
+                f"checkpoint: expected moments of {len(weights)} weights, as "
+                f"in the model, got {shape(tensor)} for adam.{key}"
+            )
+
+
 def same_shapes(wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
     """The weights of a checkpoint are those of the model."""
     for name in sorted(wanted.keys() | got.keys()):
         one, other = (
-            shape(weights[name]) if name in weights else "nothing"
+            f"{weights[name].dtype}, {shape(weights[name])}"
+            if name in weights
+            else "nothing"
             for weights in (wanted, got)
         )
         if one != other:
@@ -886,6 +959,29 @@ def to_write(
     instance(kind, model=model)
     id_batch(source, "source", model.config.max_length)
     booleans(cached=cached)
+
+
+def chosen(tokens: object, rows: int) -> None:
+    """What `choose` gave: one token id for each row."""
+    what = type(tokens).__name__
+    if isinstance(tokens, Tensor):
+        what = f"{tokens.dtype}, {shape(tokens)}"
+        whole = tokens.dtype in (torch.int32, torch.int64)
+        if whole and tokens.shape == (rows,):
+            return
+    raise ValueError(
+        f"choose: expected one integer id for each of {rows} rows, got {what}"
+    )
+
+
+def no_nan(**named: Tensor) -> None:
+    """No entry is NaN; weights may be damaged."""
+    for name, tensor in named.items():
+        if tensor.isnan().any():
+            raise ValueError(
+                f"{name}: expected numbers, got NaN; a weight of the model "
+                "may be NaN"
+            )
 
 
 def limit(limit: object, model: object, kind: type) -> int:

@@ -67,7 +67,7 @@ def test_drawn_shapes_are_traced_and_the_other_way_round(drawing):
 def test_shapes_stand_in_their_own_boxes(drawing):
     boxes = {b.name: b.shapes for c in drawing.boxes.values() for b in c}
     assert boxes["self-attention"]["padding mask"] == (2, 1, 1, 3)
-    assert boxes["causal attention"]["causal mask"] == (2, 1, 4, 4)
+    assert boxes["causal attention"]["causal & padding mask"] == (2, 1, 4, 4)
     assert boxes["cross-attention"] == {
         "memory mask": (2, 1, 1, 3),
         "Q": (2, 6, 4, 5),

@@ -82,8 +82,11 @@ def test_refuses():
         model.decode(target.to(DEVICE), memory, cache=Cache(2))
     with refused(ValueError, "layers", "at least 1", "0"):
         Cache(0)
-    with pytest.raises(ValueError):
-        model.decode(target[:, :1].to(DEVICE), memory, cache=Cache(3))
+    first = target[:, :1].to(DEVICE)
+    with refused(ValueError, "cache", "one of 2 layers", "3"):
+        model.decode(first, memory, cache=Cache(3))
+    with refused(TypeError, "cache", "a lib.cache.Cache", "str"):
+        model.decoder(memory, memory, cache="yes")
     cache = Cache(2)
     for _ in range(40):
         model.decode(target[:, :1].to(DEVICE), memory, cache=cache)
@@ -97,8 +100,17 @@ def test_refuses_other_rows_than_it_holds():
     memory, target = model.encode(source), source.new_ones(5, 1)
     cache = Cache(2)
     model.decode(target, memory, cache=cache)
-    with refused(ValueError, "target", "5 rows", "got 1; a new batch"):
+    with refused(ValueError, "target", "5 rows", "1; a new batch"):
         model.decode(target[:1], memory[:1], cache=cache)
     cache.keep(torch.tensor([3]).to(DEVICE))
     model.decode(target[:1], memory[:1], cache=cache)
     assert cache.length == 2
+
+
+def test_an_empty_cache_keeps_nothing():
+    model, source = build(), sources()
+    cache = Cache(2)
+    cache.keep(torch.tensor([0, 3]).to(DEVICE))
+    memory, target = model.encode(source[:2]), source.new_ones(2, 1)
+    model.decode(target, memory, cache=cache)
+    assert cache.length == 1

@@ -245,6 +245,7 @@ def test_buckets_save_padding(examples, source):
         ((DAY, "", "full"), ValueError, ("language", "Babel", "''")),
         ((DAY, "en", "short"), ValueError, ("style", "medium", "'short'")),
         ((DAY, "de", "ordinal"), ValueError, ("style", "full", "'ordinal'")),
+        ((DAY, "end", "ordinal"), ValueError, ("language", "Babel", "'end'")),
         ((DAY, "de", None), TypeError, ("style", "a string", "NoneType")),
     ],
 )

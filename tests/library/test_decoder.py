@@ -291,6 +291,8 @@ def test_a_block_refuses_options_that_are_none():
         DecoderBlock(D_MODEL, HEADS, D_FF, 1.0)
     with refused(ValueError, "activation", "relu, gelu", "tanh"):
         DecoderBlock(D_MODEL, HEADS, D_FF, activation="tanh")
+    with refused(TypeError, "norm_first", "True or False", "str"):
+        DecoderBlock(D_MODEL, HEADS, D_FF, 0.1, "gelu")  # torch's order
 
 
 @pytest.mark.bad_input
@@ -306,6 +308,8 @@ def test_a_decoder_refuses_blocks_that_are_none():
             Decoder([block(), wrong])
     with refused(ValueError, "blocks", "one width", "[6, 9]"):
         Decoder([DecoderBlock(9, 3, 11), block()])
+    with refused(TypeError, "final_norm", "True or False", "LayerNorm"):
+        Decoder([block()], nn.LayerNorm(6))  # torch's third
 
 
 @pytest.mark.bad_input

@@ -135,7 +135,9 @@ def test_half_precision_and_float32():
 def test_narrow():
     p = torch.tensor([0.1, 0.4, 0.2, 0.3], dtype=torch.float64)
     logits = p.log() + 7
-    same(narrow(logits), logits)
+    torch.testing.assert_close(narrow(logits).softmax(-1), p)
+    assert narrow(logits).max() == 0
+    assert narrow(logits, temperature=1e-300).softmax(-1).tolist()[1] == 1
 
     def left(**options):
         return narrow(logits, **options).softmax(-1)
@@ -398,6 +400,32 @@ def test_refuses(call, change, error, parts):
 def test_sample_refuses(change, error, parts):
     with refused(error, *parts):
         sample(build(), sources(), 3, **change)
+
+
+@BAD
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (lambda x: x.argmax(-1)[:, None], "(5, 1)"),
+        (lambda x: x.argmax(-1)[:4], "(4,)"),
+        (lambda x: x[:, 0] > 0, "torch.bool"),
+        (lambda x: [5] * 5, "list"),
+    ],
+)
+def test_refuses_a_choice_that_is_none(given, got):
+    with refused(ValueError, "choose", "for each of 5 rows", got):
+        write_tokens(build(), sources(), given, 3)
+
+
+@BAD
+@pytest.mark.parametrize("cached", [True, False])
+def test_refuses_a_model_with_nan(cached):
+    model = build()
+    with torch.no_grad():
+        model.output.weight[5, 0] = math.nan
+    for call in (greedy, search_beams):
+        with refused(ValueError, "logits", "numbers", "NaN"):
+            call(model, sources(), limit=3, cached=cached)
 
 
 @BAD

@@ -216,6 +216,8 @@ def test_a_block_refuses_options_that_are_none():
         EncoderBlock(D_MODEL, HEADS, D_FF, 1.0)
     with refused(ValueError, "activation", "relu, gelu", "tanh"):
         EncoderBlock(D_MODEL, HEADS, D_FF, activation="tanh")
+    with refused(TypeError, "norm_first", "True or False", "str"):
+        EncoderBlock(D_MODEL, HEADS, D_FF, 0.1, "gelu")  # torch's order
 
 
 @pytest.mark.bad_input
@@ -231,6 +233,8 @@ def test_an_encoder_refuses_blocks_that_are_none():
             Encoder([block(), wrong])
     with refused(ValueError, "blocks", "one width", "[6, 9]"):
         Encoder([EncoderBlock(9, 3, 11), block()])
+    with refused(TypeError, "final_norm", "True or False", "LayerNorm"):
+        Encoder([block()], nn.LayerNorm(6))  # torch's third
 
 
 @pytest.mark.bad_input

@@ -469,6 +469,12 @@ def test_refuses_sizes_that_are_none(argument):
 
 
 @pytest.mark.bad_input
+def test_refuses_a_bias_that_is_none():
+    with refused(TypeError, "bias", "True or False", "str"):
+        MultiHeadAttention(8, 2, 0.0, "no")
+
+
+@pytest.mark.bad_input
 def test_refuses_a_width_that_cannot_be_divided():
     with refused(ValueError, "d_model", "a multiple of heads=4", "6"):
         MultiHeadAttention(6, 4)

@@ -554,3 +554,11 @@ def test_refuses_stacks_that_we_do_not_have(kind, lengths):
     module.layers = nn.ModuleList()
     with refused(ValueError, "blocks", "at least one", "none"):
         from_torch(module)
+
+
+def test_frozen_weights_stay_frozen():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    layer.linear1.requires_grad_(False)
+    ours = from_torch(layer)
+    assert not ours.feed_forward.widen.weight.requires_grad
+    assert ours.feed_forward.narrow.weight.requires_grad

@@ -314,3 +314,21 @@ def test_refuses_inputs_that_are_none(make):
     for shape in ((2, 5), (2, 1), ()):
         with refused(ValueError, "x", "of width 6", f"shape {shape}"):
             call(layer, torch.ones(shape))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_residual_refuses_a_sublayer_that_changes_the_shape(norm_first):
+    layer = Residual(8, norm_first=norm_first).to(DEVICE)
+    x = normal(2, 5, 8)
+    for shorter in (
+        lambda y: y.mean(1, keepdim=True),
+        lambda y: y[..., :1],
+        lambda y: y[None],
+    ):
+        with refused(ValueError, "the result of sublayer", "(2, 5, 8)", "("):
+            layer(x, shorter)
+    with refused(TypeError, "the result of sublayer", "a tensor", "tuple"):
+        layer(x, lambda y: (y, y))
+    with refused(TypeError, "norm_first", "True or False", "str"):
+        Residual(8, 0.0, "no")

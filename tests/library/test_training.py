@@ -454,6 +454,10 @@ def test_a_checkpoint_of_another_training_is_refused(saved):
         load_checkpoint(wide, saved)
     with refused(ValueError, "checkpoint", "smoothing=0.2", "0.1"):
         load_checkpoint(trainer(smoothing=0.2), saved)
+    double = trainer()
+    double.model.double(), double.average.double()
+    with refused(ValueError, "checkpoint", "torch.float64", "torch.float32"):
+        load_checkpoint(double, saved)
     other = Trainer(trainer().model, Recipe(lambda step: 0.1))
     with refused(ValueError, "checkpoint", "rate=0.1", "0.0"):
         load_checkpoint(other, saved)
@@ -558,6 +562,8 @@ def test_warmup_rate_refuses(name):
         ({"smoothing": 1}, ValueError, ("smoothing", "< 1", "1")),
         ({"averaging": 1}, ValueError, ("averaging", "< 1", "1")),
         ({"clip": -1}, ValueError, ("clip", "at least 0", "-1")),
+        ({"clip": 0}, ValueError, ("clip", "more than 0", "0")),
+        ({"clip": math.nan}, ValueError, ("clip", "a finite number", "nan")),
         ({"clip": None}, TypeError, ("clip", "a number", "NoneType")),
         ({"pad_id": -1}, ValueError, ("pad_id", "at least 0", "-1")),
     ],
@@ -585,6 +591,40 @@ def test_train_refuses(change, error, parts):
 
 
 @BAD
+@pytest.mark.parametrize("wrong", [-0.1, math.nan, math.inf])
+def test_a_rate_that_is_none_changes_no_weight(wrong):
+    ours = trainer()
+    ours.recipe = Recipe(lambda step: wrong if step == 2 else 0.1)
+    train(ours, data(), 1)
+    before = weights(ours)
+    with refused(ValueError, "rate(2)", "a finite number", str(wrong)):
+        train(ours, data(), 2)
+    same_weights(weights(ours), before)
+    assert len(ours.losses) == 1
+
+
+def test_a_clip_of_infinity_clips_nothing():
+    free, wide = trainer(clip=math.inf), trainer(clip=1e9)
+    train(free, data(), 3), train(wide, data(), 3)
+    same_weights(weights(free), weights(wide))
+
+
+def test_the_average_drops_nothing():
+    ours = trainer(dropout=0.5)
+    train(ours, data(), 2)
+    assert ours.model.training and not ours.average.training
+
+
+def test_a_forbidden_token_costs_nothing_without_smoothing():
+    logits = torch.tensor([[1.0, 2.0, -math.inf]]).to(DEVICE)
+    target = torch.tensor([1]).to(DEVICE)
+    expected = nn.functional.cross_entropy(logits, target)
+    torch.testing.assert_close(
+        label_smoothed_loss(logits, target, 0.0), expected
+    )
+
+
+@BAD
 def test_trainer_and_exact_match_refuse():
     with refused(TypeError, "model", "a Module", "NoneType"):
         Trainer(None, Recipe(rate))
@@ -592,3 +632,18 @@ def test_trainer_and_exact_match_refuse():
         Trainer(trainer().model, {})
     with refused(ValueError, "batches", "at least one", "none"):
         exact_match(trainer().model, [])
+
+
+@BAD
+def test_a_checkpoint_without_the_moments_of_adam_is_refused(tmp_path):
+    ours = trainer()
+    train(ours, data(), 3)
+    ours.optimiser.state.clear()
+    save_checkpoint(ours, tmp_path / "a")
+    with refused(ValueError, "checkpoint", "the moments of Adam", "none"):
+        load_checkpoint(trainer(), tmp_path / "a")
+    train(ours, data(), 4)
+    ours.optimiser.state_dict()["state"][0]["exp_avg"].resize_(2)
+    save_checkpoint(ours, tmp_path / "a")
+    with refused(ValueError, "checkpoint", "moments of", "for adam.0.exp_avg"):
+        load_checkpoint(trainer(), tmp_path / "a")

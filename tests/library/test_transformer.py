@@ -198,6 +198,8 @@ def test_pad_is_in_both_vocabularies():
     with refused(ValueError, "pad_id", "an id below 5", "5"):
         config(target_vocab_size=5, pad_id=5)
     assert config(pad_id=16, bos_id=18, eos_id=17).bos_id == 18
+    with refused(ValueError, "eos_id", "another id than bos_id=1", "the same"):
+        config(eos_id=1)
 
 
 @pytest.mark.bad_input
