@@ -50,7 +50,7 @@ def with_and_without(rows: int, length: int) -> tuple[dict, float]:
         )
         for name, cached in (("without cache", False), ("with cache", True))
     }
-    times = side_by_side(runs, rounds=3)
+    times = side_by_side(runs, rounds=5)
     each = {
         name: round(1_000 * statistics.median(seconds) / length, 3)
         for name, seconds in times.items()

@@ -99,10 +99,10 @@ def write_tokens(
         result = source.new_full((len(source), limit), model.config.pad_id)
         for length in range(1, limit + 1):
             tokens = choose(writer.next_logits())
-            validate.chosen(tokens, len(rows))
+            validate.chosen(tokens, rows.numel())
             writer.extend(tokens)
             ended = tokens == eos_id
-            if length < limit and len(rows) and not ended.any():
+            if length < limit and rows.numel() and not ended.any():
                 continue
             result[rows, :length] = writer.ids[:, 1:]
             rows = rows[~ended]

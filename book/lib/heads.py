@@ -40,8 +40,7 @@ def merge_heads(
         TypeError: `x` is not a floating-point tensor.
         ValueError: `x` has not four axes.
     """
-    validate.floating(x=x)
-    validate.exact_rank(4, x=x)
+    validate.mergeable(x)
     return x.transpose(1, 2).flatten(2)
 
 

@@ -464,11 +464,15 @@ def even(name: str, value: object) -> None:
 
 def are_wide(tensors: Iterable, d_model: int, rank: int | None) -> bool:
     """Whether `width` would find nothing to complain about."""
-    if not are_floating(tensors):
-        return False
+    dtype = None
     for x in tensors:
-        if x.shape[-1:] != (d_model,) or x.ndim != (rank or x.ndim):
+        if not isinstance(x, Tensor) or not x.is_floating_point():
             return False
+        if not x.ndim or x.shape[-1] != d_model or x.ndim != (rank or x.ndim):
+            return False
+        if dtype is not None and x.dtype != dtype:
+            return False
+        dtype = x.dtype
     return True
 
 
@@ -495,7 +499,8 @@ def keeps_shape(sublayer: Callable, x: Tensor) -> Callable:
 
     def checked(given: Tensor) -> Tensor:
         result = sublayer(given)
-        tensors(**{"the result of sublayer": result})
+        if not isinstance(result, Tensor):
+            tensors(**{"the result of sublayer": result})
         if result.shape != x.shape:
             raise ValueError(
                 f"the result of sublayer: expected {shape(x)}, as x has, got "
@@ -570,7 +575,7 @@ def positions(x: object, offset: object, table: Tensor) -> None:
     width(table.shape[1], x=x)
     rank_at_least(2, x=x)
     integer("offset", offset, least=0)
-    last, rows = offset + x.shape[-2], len(table)
+    last, rows = offset + x.shape[-2], table.shape[0]
     if last > rows:
         raise ValueError(
             f"x: expected at most {rows} positions (max_length), got {last} "
@@ -597,6 +602,14 @@ def is_splittable(x: object, heads: object) -> bool:
         and heads > 0
         and x.shape[-1] % heads == 0
     )
+
+
+def mergeable(x: object) -> None:
+    """(batch, heads, length, d_head)."""
+    if isinstance(x, Tensor) and x.is_floating_point() and x.ndim == 4:
+        return
+    floating(x=x)
+    exact_rank(4, x=x)
 
 
 def splittable(x: object, heads: object) -> None:
@@ -945,10 +958,10 @@ def new_positions(target: Tensor, pad_id: int, past: Tensor | None) -> None:
             f"target: expected no PAD (id {pad_id}) together with a cache, "
             f"got {int((target == pad_id).sum())}"
         )
-    if past is not None and len(target) != past.shape[1]:
+    if past is not None and target.shape[0] != past.shape[1]:
         raise ValueError(
             f"target: expected {past.shape[1]} rows, as the cache holds, "
-            f"got {len(target)}; a new batch needs a new cache"
+            f"got {target.shape[0]}; a new batch needs a new cache"
         )
 
 

@@ -1206,6 +1206,18 @@ LISTED = [
     ),
     Fault(
         "training",
+        "betas=(0.9, 0.98)",
+        "betas=(0.9, 0.999)",
+        "the second mean of Adam is that of torch's default",
+    ),
+    Fault(
+        "training",
+        "clip_grad_norm_(self.model.parameters(), recipe.clip)",
+        "clip_grad_norm_(self.model.parameters(), 1.0)",
+        "the clip of the recipe is not used",
+    ),
+    Fault(
+        "training",
         "eps=1e-9",
         "eps=1e-3",
         "the epsilon of Adam is large",
@@ -1230,7 +1242,7 @@ LISTED = [
     ),
     Fault(
         "training",
-        "self.average = copy.deepcopy(model).requires_grad_(False)",
+        "self.average = copy.deepcopy(model).eval().requires_grad_(False)",
         "self.average = model",
         "the average is the model itself",
     ),
@@ -1322,6 +1334,18 @@ LISTED = [
     # Chapter 12: decoding
     Fault(
         "cache",
+        "[(PastCache(), MemoryCache()) for _ in range(layers)]",
+        "[(PastCache(), MemoryCache())] * layers",
+        "all blocks share one pair of caches",
+    ),
+    Fault(
+        "decoding",
+        "within = limit if best_only else None",
+        "within = limit",
+        "beams that are wanted are given up",
+    ),
+    Fault(
+        "cache",
         "larger[:, :, :, : self.length] = self.keys_and_values",
         "pass",
         "a larger buffer forgets what was in it",
@@ -1376,8 +1400,8 @@ LISTED = [
     ),
     Fault(
         "decoding",
-        "logits / temperature",
-        "logits * temperature",
+        "keepdim=True)) / temperature",
+        "keepdim=True)) * temperature",
         "the temperature multiplies",
     ),
     Fault(
