@@ -10,6 +10,9 @@ SILENT = (
     "Vocabulary.decode: silent = (self.pad_id, self.bos_id, self.eos_id)  ->  "
     "silent = "
 )
+SUM = "a sum does not depend on the order"
+AXES = "to exchange two axes is the same both ways"
+LENGTHS = "validate.caches has compared the two lengths"
 EQUIVALENT = {
     ("text", SILENT + "(self.bos_id, self.pad_id, self.eos_id)"): IN_TUPLE,
     ("text", SILENT + "(self.pad_id, self.eos_id, self.bos_id)"): IN_TUPLE,
@@ -29,4 +32,42 @@ EQUIVALENT = {
         "[None, None]  ->  return (position[(None,)] <= position[:, None])"
         "[None, None]",
     ): "the axes that an index leaves out stay as they are",
+    (
+        "positions",
+        "sinusoidal_positions: position = torch.arange(length, "
+        "dtype=torch.float64)  ->  position = torch.arange(length)",
+    ): "whole numbers become float64 in the next line's product",
+    **{
+        ("positions", f"{name}.forward: {line}"): SUM
+        for name in ("PositionalEncoding", "LearnedPositions")
+        for line in (
+            "rows = self.table[offset : offset + x.shape[-2]]  ->  "
+            "rows = self.table[offset : (x.shape[-2] + offset)]",
+            "return self.dropout(x + rows.to(x.dtype))  ->  "
+            "return self.dropout((rows.to(x.dtype) + x))",
+        )
+    },
+    (
+        "positions",
+        "rotary: last = offset + length  ->  last = (length + offset)",
+    ): SUM,
+    **{
+        (
+            "decoder",
+            "Decoder.forward: for block, pair in zip(self.blocks, caches, "
+            "strict=True):  ->  for block, pair in zip(self.blocks, "
+            f"caches{end}):",
+        ): LENGTHS
+        for end in ("", ", strict=False")
+    },
+    (
+        "heads",
+        "split_heads: return parts.transpose(1, 2)  ->  "
+        "return parts.transpose(2, 1)",
+    ): AXES,
+    (
+        "heads",
+        "merge_heads: return x.transpose(1, 2).flatten(2)  ->  "
+        "return x.transpose(2, 1).flatten(2)",
+    ): AXES,
 }

@@ -102,6 +102,22 @@ def test_is_attention_head_by_head(sizes, lengths, per_head):
     close(ours[1], weights, steps=64)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("sources", ["xxx", "xxy", "xyx", "xyy", "xyz"])
+def test_each_matrix_projects_its_own_source(sources, bias):
+    x = {name: normal(2, 5, 6, seed=i) for i, name in enumerate("xyz")}
+    query, key, value = (x[name] for name in sources)
+    layer = module(bias=bias)
+    apart = layer(query.clone(), key.clone(), value.clone())
+    close(layer(query, key, value), apart)
+    W = layer.in_proj.weight.chunk(3)
+    b = layer.in_proj.bias.chunk(3) if bias else (0, 0, 0)
+    for part, source, i in zip(
+        layer.project(query, key, value), sources, range(3), strict=True
+    ):
+        close(merge_heads(part), x[source] @ W[i].T + b[i])
+
+
 def test_key_and_value_default_to_the_query_and_the_key():
     multi, x, y = module(), normal(2, 3, 6), normal(2, 5, 6, seed=1)
     close(multi(x), multi(x, x.clone(), x.clone()))

@@ -360,3 +360,10 @@ def test_refuses_positions_beyond_the_table(add):
         add(torch.ones(5, 4))
     with refused(ValueError, "x", "of width 6", "(5, 1)"):
         add(torch.ones(5, 1))
+
+
+def test_the_bases_are_those_of_the_papers():
+    x = normal(300, 8)
+    same(rotary(x), rotary(x, base=10_000))
+    assert not torch.equal(rotary(x), rotary(x, base=10_001))
+    same(sinusoidal_positions(300, 8), sinusoidal_positions(300, 8, 10_000))
