@@ -35,14 +35,16 @@ def stored() -> dict:
 def caught_by_notebooks(fault: Fault, book: Path) -> str:
     """The first cell that notices the fault; empty if none does.
 
-    Chapters that show the module come first: they will notice soonest.
+    Chapters that show the module come first: they will notice soonest. Then
+    the others, last to first, because it is the later ones that use it.
     """
     marker = f"# lib/{fault.module}.py\n"
 
     def is_elsewhere(chapter) -> bool:
         return not any(c.source.startswith(marker) for c in chapter[1].cells)
 
-    for name, notebook in sorted(stored().items(), key=is_elsewhere):
+    last_to_first = reversed(stored().items())
+    for name, notebook in sorted(last_to_first, key=is_elsewhere):
         wrong = (book / "lib" / f"{fault.module}.py").read_text("utf-8")
         for cell in notebook.cells:
             if cell.source.startswith(marker):

@@ -364,6 +364,6 @@ def test_refuses_positions_beyond_the_table(add):
 
 def test_the_bases_are_those_of_the_papers():
     x = normal(300, 8)
-    same(rotary(x), rotary(x, base=10_000))
-    assert not torch.equal(rotary(x), rotary(x, base=10_001))
-    same(sinusoidal_positions(300, 8), sinusoidal_positions(300, 8, 10_000))
+    same(rotary(x), rotary(x, base=10_000.0))
+    assert not torch.equal(rotary(x), rotary(x, base=10_001.0))
+    same(sinusoidal_positions(300, 8), sinusoidal_positions(300, 8, 10_000.0))
