@@ -5,7 +5,7 @@ BIN := .venv/bin
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/_ext/* book/_ext/theme/* book/_static/* book/_static/*/*)
 CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
-NBVAL := $(BIN)/python -m pytest -p tests.notebooks.plugin --nbval -q -n 2 \
+NBVAL := $(BIN)/python -m pytest -p tools.plugin --nbval -q -n 2 \
   --dist loadscope
 export OMP_NUM_THREADS ?= 1
 
@@ -34,14 +34,14 @@ test: _build/.book .venv/.tests lint ## check everything that needs no GPU (and 
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
 test-gpu: ## run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
-	$(PYTHON) -m tests.notebooks.gpu_report
+	$(PYTHON) -m tools.gpu_report
 
 sync: .venv/.tests ## refresh, execute and normalise the chapters
-	$(BIN)/python -m tests.notebooks.sync
-	PYTHONPATH=book $(BIN)/python -m tests.notebooks.shapes_page
+	$(BIN)/python -m tools.sync
+	PYTHONPATH=book $(BIN)/python -m tools.shapes_page
 
 faults: .venv/.tests ## break the library in every way we know and see who notices
-	$(BIN)/python -m tests.faults $(if $(LISTED),--listed)
+	$(BIN)/python -m tools.faults $(if $(LISTED),--listed)
 
 bench: .venv/.book ## measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -65,10 +65,10 @@ clean: ## remove what was built, but not the environment
 	  -r requirements.txt -c constraints.txt
 	@touch $@
 
-.venv/.tests: .venv/.book tests/requirements.txt tests/notebooks/kernels.py
+.venv/.tests: .venv/.book tests/requirements.txt tools/kernels.py
 	$(BIN)/pip install -q --disable-pip-version-check \
 	  -r tests/requirements.txt -c constraints.txt
-	$(BIN)/python -m tests.notebooks.kernels
+	$(BIN)/python -m tools.kernels
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)

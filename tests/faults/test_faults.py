@@ -6,17 +6,17 @@ import sys
 
 import pytest
 
-from tests.faults.equivalent import EQUIVALENT
-from tests.faults.fault import (
+from tools.faults.equivalent import EQUIVALENT
+from tools.faults.fault import (
     ROOT,
     Fault,
     Verdict,
     source_of,
     taught_modules,
 )
-from tests.faults.generate import faults_in, generated
-from tests.faults.listed import LISTED
-from tests.faults.report import gone, problems, row, totals
+from tools.faults.generate import faults_in, generated
+from tools.faults.listed import LISTED
+from tools.faults.report import gone, problems, row, totals
 
 SOURCE = '''\
 """Doc 1."""
@@ -150,9 +150,9 @@ def test_both_ways_say_survived_and_caught():
     """In a process of its own, because the harness forks."""
     script = """if True:
         import json
-        from tests.faults.__main__ import NOTHING
-        from tests.faults.fault import Fault
-        from tests.faults.trial import verdicts
+        from tools.faults.__main__ import NOTHING
+        from tools.faults.fault import Fault
+        from tools.faults.trial import verdicts
         scale = " / math.sqrt(q.shape[-1])"
         faults = [NOTHING, Fault("attention", scale, "", "no scale")]
         found = [(v.notebooks, v.units, v.survived) for v in verdicts(faults)]

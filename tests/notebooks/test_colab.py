@@ -13,10 +13,10 @@ import pytest
 from _ext.page_view import page_cells
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tests.notebooks import colab, sync
-from tests.notebooks.colab import Address
-from tests.notebooks.kernels import write_kernels
-from tests.notebooks.taught import ROOT, chapters
+from tools import colab, sync
+from tools.colab import Address
+from tools.kernels import write_kernels
+from tools.taught import ROOT, chapters
 
 TAG = "v1.0"
 PUBLIC = Address("https://github.com/some-owner/executable-transformer", TAG)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from tests.notebooks.compare import (
+from tools.compare import (
     figure_difference,
     outputs_difference,
     text_difference,

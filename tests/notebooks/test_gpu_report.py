@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.notebooks import gpu_report
-from tests.notebooks.kernels import write_kernels
 from tests.notebooks.test_plugin import stdout, write_notebook
+from tools import gpu_report
+from tools.kernels import write_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = {"device": "NVIDIA H200 (fake)", "torch": "2.11.0"}
@@ -40,9 +40,7 @@ def book(tmp_path):
 
 
 def test_without_a_gpu_it_says_so_in_one_line():
-    result = python(
-        "-m", "tests.notebooks.gpu_report", CUDA_VISIBLE_DEVICES=""
-    )
+    result = python("-m", "tools.gpu_report", CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 1
     (line,) = result.stderr.strip().splitlines()
     assert line.startswith("test-gpu: no GPU: torch ")
@@ -127,7 +125,7 @@ def test_passed_and_failed_are_counted_by_file(book):
     test.write_text("def test_a():\n    pass\ndef test_b():\n    assert 0\n")
     targets = [*map(str, sorted((book / "book").iterdir())), str(test)]
     code = (
-        "import json, sys; from tests.notebooks.gpu_report import run_tests;"
+        "import json, sys; from tools.gpu_report import run_tests;"
         f"print(json.dumps(run_tests({targets!r}, 'book-cpu')))"
     )
     result = python("-c", code, JUPYTER_PATH=str(book / "jupyter"))

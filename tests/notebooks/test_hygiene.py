@@ -16,10 +16,10 @@ from nbformat.v4 import (
     new_output,
 )
 
-from tests.notebooks import colab, sync
-from tests.notebooks.compare import fields
-from tests.notebooks.plugin import stored_problems
-from tests.notebooks.taught import MARKER, ROOT, chapters
+from tools import colab, sync
+from tools.compare import fields
+from tools.plugin import stored_problems
+from tools.taught import MARKER, ROOT, chapters
 
 BOOK = ROOT / "book"
 LONGEST_CELL = 30  # lines

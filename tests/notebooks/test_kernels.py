@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.notebooks.kernels import GPU_LAUNCHER, write_kernels
+from tools.kernels import GPU_LAUNCHER, write_kernels
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from tests.notebooks import plugin
-from tests.notebooks.kernels import write_kernels
+from tools import plugin
+from tools.kernels import write_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOW = "from IPython.display import Image; Image('{}.png')"
@@ -71,7 +71,7 @@ def run_pytest(folder: Path, *arguments: str, **env: str):
     return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", "pyproject.toml"),
-            *("-p", "tests.notebooks.plugin", "--nbval", str(folder)),
+            *("-p", "tools.plugin", "--nbval", str(folder)),
             *arguments,
         ],
         cwd=ROOT,

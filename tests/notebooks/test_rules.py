@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
-from tests.notebooks.rules import (
+from tools.rules import (
     MODULES,
     NOT_TAUGHT,
     Book,
@@ -17,7 +17,7 @@ from tests.notebooks.rules import (
     same,
     unique,
 )
-from tests.notebooks.taught import as_taught
+from tools.taught import as_taught
 
 SOFTMAX = '''\
 """Chapter 2."""
@@ -256,8 +256,7 @@ def test_in_order_covers_the_library(line):
 def test_in_order_wants_every_module_in_the_table():
     (problem,) = in_order(book(surprise=""))
     assert problem == (
-        "lib/surprise.py: in order: put it into MODULES of "
-        "tests/notebooks/rules.py"
+        "lib/surprise.py: in order: put it into MODULES of tools/rules.py"
     )
 
 

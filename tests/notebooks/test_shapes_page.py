@@ -2,8 +2,8 @@
 
 import re
 
-from tests.notebooks import shapes_page
-from tests.notebooks.taught import ROOT
+from tools import shapes_page
+from tools.taught import ROOT
 
 LINE = re.compile(r"- ([\w,+ ]+): `([\w ]+)` = (\d+(?: × \d+)*)")
 

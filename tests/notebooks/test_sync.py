@@ -12,9 +12,9 @@ from nbformat.v4 import (
     new_output,
 )
 
-from tests.notebooks import colab, sync
-from tests.notebooks.colab import FIRST_LINE
-from tests.notebooks.kernels import write_kernels
+from tools import colab, sync
+from tools.colab import FIRST_LINE
+from tools.kernels import write_kernels
 
 LIBRARY = '''\
 def twice(x):

@@ -1,6 +1,6 @@
 """Write the two kernels the book is checked on: book-cpu and book-gpu.
 
-`python -m tests.notebooks.kernels` puts them into the environment whose
+`python -m tools.kernels` puts them into the environment whose
 Python runs it.
 """
 

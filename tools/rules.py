@@ -7,7 +7,7 @@
               it has taught; a module imports only modules above it
     complete  every public definition of a taught module is taught once
 
-`python -m tests.notebooks.rules` lists what breaks them.
+`python -m tools.rules` lists what breaks them.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from nbformat.v4 import reads
 
-from tests.notebooks.taught import (
+from tools.taught import (
     MARKER,
     ROOT,
     as_taught,
@@ -205,7 +205,7 @@ def library_in_order(book: Book) -> Iterator[str]:
         if module not in MODULES:
             yield (
                 f"lib/{module}.py: in order: put it into MODULES of "
-                "tests/notebooks/rules.py"
+                "tools/rules.py"
             )
             continue
         above = MODULES[: MODULES.index(module)]

@@ -8,8 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.faults.fault import ROOT, Fault
-from tests.faults.notebooks import forget_library
+from tools.faults.fault import ROOT, Fault
+from tools.faults.notebooks import forget_library
 
 # Compiling is slow and finds nothing that the other tests do not.
 OPTIONS = ["-x", "-q", "-p", "no:xdist", "-m", "not compiled"]

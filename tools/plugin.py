@@ -1,4 +1,4 @@
-"""pytest plugin (`-p tests.notebooks.plugin`): nbval, made to fit a book.
+"""pytest plugin (`-p tools.plugin`): nbval, made to fit a book.
 
 nbval runs the cells. This plugin starts its kernels so that their failures
 can be read, replaces its comparison by `compare`, and fails a notebook for
@@ -20,9 +20,9 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import KernelManager
 
-from tests.notebooks.compare import outputs_difference
+from tools.compare import outputs_difference
 
-REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements.txt"
+REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements.txt"
 NBVAL_TIMEOUT, CELL_TIMEOUT = 2000, 120  # seconds a cell may take
 MAY_RAISE = {"raises-exception", "nbval-raises-exception"}
 
@@ -289,7 +289,7 @@ def pytest_configure(config):
 def kernel_problem(name: str | None) -> str:
     """Why notebooks cannot run on this kernel; empty if they can."""
     if name and name not in KernelSpecManager().find_kernel_specs():
-        return f"no kernel {name}: run `python -m tests.notebooks.kernels`"
+        return f"no kernel {name}: run `python -m tools.kernels`"
     if name == "book-gpu":
         import torch
 

@@ -1,6 +1,6 @@
 """Check the book on this machine's GPU and write reports/<device>.json.
 
-`python -m tests.notebooks.gpu_report` runs every notebook on the kernel
+`python -m tools.gpu_report` runs every notebook on the kernel
 book-gpu and the library's unit tests with BOOK_DEVICE=cuda. It uses the
 Python it is started with, changes nothing in that Python's environment and
 needs neither a network nor the book's own versions of the packages. The page
@@ -21,9 +21,9 @@ from datetime import date
 from importlib import metadata
 from pathlib import Path
 
-from tests.notebooks.kernels import write_kernels
+from tools.kernels import write_kernels
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 NEEDED = [
     *("torch", "einops", "jaxtyping", "matplotlib", "IPython", "ipykernel"),
     *("pytest", "nbval", "nbformat", "hypothesis", "beartype"),
@@ -83,7 +83,7 @@ def run_tests(targets: list[str], kernel: str) -> tuple[bool, dict]:
     tally = Tally()
     status = pytest.main(
         [
-            *("-p", "tests.notebooks.plugin", "--nbval"),
+            *("-p", "tools.plugin", "--nbval"),
             *("--nbval-kernel-name", kernel),
             *("-W", "default"),  # other versions warn of other things
             *targets,
@@ -99,7 +99,7 @@ def machine() -> dict[str, str]:
     """The device and the versions that its numbers depend on."""
     import torch
 
-    from tests.notebooks.plugin import figures_not_compared
+    from tools.plugin import figures_not_compared
 
     return {
         "device": torch.cuda.get_device_name(),

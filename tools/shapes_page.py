@@ -12,7 +12,7 @@ import torch
 from lib import shapes
 from lib.runtime import setup
 from lib.transformer import Transformer, TransformerConfig
-from tests.notebooks.taught import ROOT
+from tools.taught import ROOT
 
 PAGE = Path("book", "shapes.md")
 HEAD = """\

@@ -3,7 +3,7 @@
 `old` must occur exactly once in the module.
 """
 
-from tests.faults.fault import Fault
+from tools.faults.fault import Fault
 
 LISTED = [
     # Chapter 1: text

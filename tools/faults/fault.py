@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.notebooks.rules import MODULES, NOT_TAUGHT
-from tests.notebooks.taught import ROOT, library
+from tools.rules import MODULES, NOT_TAUGHT
+from tools.taught import ROOT, library
 
 
 @dataclass(frozen=True)

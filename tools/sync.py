@@ -21,8 +21,8 @@ from nbclient.exceptions import (
 from nbformat.v4 import reads
 from traitlets.config import Config
 
-from tests.notebooks import colab
-from tests.notebooks.taught import (
+from tools import colab
+from tools.taught import (
     MARKER,
     ROOT,
     as_taught,

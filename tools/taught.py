@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 MARKER = re.compile(r"# lib/(\w+)\.py\n")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 GAP = "\n\n\n"  # between definitions, as ruff leaves it

@@ -1,20 +1,20 @@
-"""Try the faults and print who noticed them: `python -m tests.faults`."""
+"""Try the faults and print who noticed them: `python -m tools.faults`."""
 
 import argparse
 import os
 import sys
 
-from tests.faults.fault import Fault, taught_modules
-from tests.faults.generate import generated
-from tests.faults.listed import LISTED
-from tests.faults.report import gone, problems, row, totals
-from tests.faults.trial import verdicts
+from tools.faults.fault import Fault, taught_modules
+from tools.faults.generate import generated
+from tools.faults.listed import LISTED
+from tools.faults.report import gone, problems, row, totals
+from tools.faults.trial import verdicts
 
 NOTHING = Fault("softmax", "def softmax", "def softmax", "nothing is changed")
 
 
 def main() -> int | str:
-    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser = argparse.ArgumentParser(prog="python -m tools.faults")
     parser.add_argument(
         "--listed", action="store_true", help="leave generated faults out"
     )

@@ -20,10 +20,10 @@ from matplotlib.figure import Figure
 from nbval.plugin import coalesce_streams
 from traitlets.config import Config
 
-from tests.faults.fault import Fault
-from tests.notebooks.compare import outputs_difference
-from tests.notebooks.plugin import MAY_RAISE
-from tests.notebooks.taught import as_taught, chapters
+from tools.compare import outputs_difference
+from tools.faults.fault import Fault
+from tools.plugin import MAY_RAISE
+from tools.taught import as_taught, chapters
 
 
 @cache

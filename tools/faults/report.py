@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tests.faults.equivalent import EQUIVALENT
-from tests.faults.fault import Verdict
+from tools.faults.equivalent import EQUIVALENT
+from tools.faults.fault import Verdict
 
 
 def row(verdict: Verdict) -> str:

@@ -8,7 +8,7 @@ decorators and error messages are left alone.
 import ast
 from collections.abc import Iterator
 
-from tests.faults.fault import Fault, source_of
+from tools.faults.fault import Fault, source_of
 
 OPERATORS = {
     ast.Add: [ast.Sub],

@@ -32,9 +32,9 @@ import torch
 import torch._dynamo  # noqa: F401
 import torch.distributed.tensor  # noqa: F401
 
-from tests.faults.fault import Fault, Verdict, faulty_book
-from tests.faults.notebooks import caught_by_notebooks, stored
-from tests.faults.units import caught_by_units
+from tools.faults.fault import Fault, Verdict, faulty_book
+from tools.faults.notebooks import caught_by_notebooks, stored
+from tools.faults.units import caught_by_units
 
 SECONDS = 240  # of processor time; a machine may be busy with other things
 WALL_SECONDS = 20 * SECONDS
