@@ -1,0 +1,80 @@
+"""Numbers in prose are printed, stand in code, or are computed on paper."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from tools.prose import unproved
+from tools.taught import ROOT, chapters
+
+PAGES = sorted((ROOT / "book").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
+def test_every_number_of_a_chapter_is_proved(path):
+    assert unproved(nbformat.read(path, as_version=4).cells) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_number_of_a_page_is_computed(path):
+    text = path.read_text(encoding="utf-8")
+    assert unproved([new_markdown_cell(text)]) == []
+
+
+def with_text(text: str) -> list:
+    """A chapter that computes 0.1 + 0.25, prints 1,024.50 and says this."""
+    printed = new_output("stream", name="stdout", text="loss 1,024.50\n")
+    return [
+        new_code_cell("print(0.1 + 0.25, 1e-5)", outputs=[printed]),
+        new_markdown_cell(text),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is 0.25.",
+        "It is .25, or 0.2 or 0.3, half a tenth away.",
+        "The loss is 1024.5, or 1,024.50.",
+        "It falls to $0.00001$.",
+        "Their sum is 0.35. <!-- on paper: 0.1 + 0.25 -->",
+        "The root is $-1.87$, two thirds 0.67. "
+        "<!-- on paper: -sqrt(3.5); 2 / 3 -->",
+        "See section 3.4, sections 3.1 and 3.2 and Exercise 7.6.",
+        "## 4.7 A heading",
+        "The code says `0.77`, and [a page](https://a.b/0.77) too.",
+        "```\n0.77\n```",
+        "Version 2.13.0, and 77 whole apples.",
+    ],
+)
+def test_what_is_proved_passes(text):
+    assert unproved(with_text(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is 0.77.",
+        "It is **0.77**, ($0.77$).",
+        "It is 0.26.",
+        "The loss is 1,024.51.",
+        "Their sum is 0.35.",
+        "Their sum is 0.36. <!-- on paper: 0.1 + 0.25 -->",
+        "Section 3 says 0.77.",
+    ],
+)
+def test_what_is_not_proved_is_named(text):
+    (problem,) = set(p.partition(" ")[0] for p in unproved(with_text(text)))
+    assert problem in text
+
+
+def test_arithmetic_of_another_cell_does_not_count():
+    cells = with_text("Six tenths. <!-- on paper: 0.1 + 0.52 -->")
+    cells.append(new_markdown_cell("It is 0.62."))
+    assert len(unproved(cells)) == 1
+
+
+@pytest.mark.parametrize("marked", ["open('x')", "0.1 if 1 else 2", "x"])
+def test_only_arithmetic_is_computed(marked):
+    with pytest.raises((ValueError, AttributeError)):
+        unproved(with_text(f"It is 0.77. <!-- on paper: {marked} -->"))

@@ -1,0 +1,107 @@
+"""Numbers in prose: each is printed, stands in code, or is computed here.
+
+A number with a decimal in the text of a chapter must have the digits of a
+number that the chapter prints or that its code contains. Arithmetic that a
+reader does on paper stands, for the test, in a comment of the same cell:
+
+    <!-- on paper: 0.0386 + 0.6870; sqrt(3.5) -->
+
+The expressions are computed, so a slip of the pen is found. They may use the
+functions of Python's `math`.
+"""
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+ON_PAPER = re.compile(r"<!-- on paper: (.*?) -->", re.DOTALL)
+IN_PROSE = re.compile(r"(?<![\w.])(?:\d[\d,]*)?\.\d+(?![\d.]*\w)")
+IN_CODE = re.compile(r"(?<![\w.])(?:\d[\d_,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+# Code, addresses of links and what counts headings or other books.
+NOT_PROSE = re.compile(
+    r"```.*?```|`[^`]*`|\]\([^)]*\)|^#+ .*?$"
+    r"|\b(?:sections?|exercises?|figures?|equations?|chapters?|torch|python)"
+    r"(?:\s+(?:and\s+)?\d+(?:\.\d+)*,?)+",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+}
+
+
+def unproved(cells: list[dict]) -> list[str]:
+    """The numbers of the text that nothing in the chapter gives."""
+    known = set(numbers_of_code(cells))
+    return [
+        f"{number} in: {' '.join(around.split())}"
+        for cell in cells
+        if cell["cell_type"] == "markdown"
+        for number, around in numbers_of_text(cell["source"])
+        if not is_among(number, known | set(computed(cell["source"])))
+    ]
+
+
+def numbers_of_text(text: str) -> Iterator[tuple[str, str]]:
+    """Every number with a decimal, and the words around it."""
+    prose = NOT_PROSE.sub(" ", ON_PAPER.sub(" ", text))
+    for found in IN_PROSE.finditer(prose):
+        start = max(0, found.start() - 50)
+        yield found[0], prose[start : found.end() + 20]
+
+
+def numbers_of_code(cells: list[dict]) -> Iterator[Decimal]:
+    """Every number in the code of a chapter and in what it prints."""
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            for text in [cell["source"], *printed(cell["outputs"])]:
+                for found in IN_CODE.findall(text):
+                    yield Decimal(re.sub("[_,]", "", found))
+
+
+def printed(outputs: list[dict]) -> Iterator[str]:
+    """The texts of a cell's outputs."""
+    for output in outputs:
+        yield output.get("text", "")
+        yield output.get("data", {}).get("text/plain", "")
+
+
+def computed(text: str) -> Iterator[Decimal]:
+    """The results of the arithmetic that is marked in a cell.
+
+    Raises:
+        ValueError: it is more than numbers, operators and functions.
+    """
+    for marked in ON_PAPER.findall(text):
+        for expression in marked.split(";"):
+            tree = ast.parse(expression.strip(), mode="eval")
+            yield Decimal(value(tree.body))
+
+
+def value(node: ast.expr) -> float:
+    """The value of an arithmetic expression."""
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return number
+        case ast.UnaryOp(op=op, operand=part) if type(op) in OPERATORS:
+            return OPERATORS[type(op)](value(part))
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATORS[type(op)](value(left), value(right))
+        case ast.Call(func=ast.Name(id=name), args=parts):
+            return getattr(math, name)(*map(value, parts))
+    raise ValueError(f"on paper: cannot compute {ast.unparse(node)}")
+
+
+def is_among(number: str, known: set[Decimal]) -> bool:
+    """Whether a known number, rounded or cut as printed, has these digits."""
+    wanted = Decimal(number.replace(",", ""))
+    half = Decimal("0.5").scaleb(wanted.as_tuple().exponent)
+    slack = Decimal("1e-12")  # a tie such as 0.26265 is printed either way
+    return any(abs(abs(have) - wanted) <= half + slack for have in known)
