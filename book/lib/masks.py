@@ -28,7 +28,9 @@ def padding_mask(
         ValueError: it has not one axis, or a length is negative or beyond
             `max_length`.
     """
-    max_length = validate.key_count(lengths, max_length)
+    validate.lengths(lengths, max_length)
+    if max_length is None:
+        max_length = int(lengths.max())
     position = torch.arange(max_length, device=lengths.device)
     return (position < lengths[:, None])[:, None, None]
 
@@ -128,7 +130,7 @@ def from_key_padding_mask(
         ValueError: it has not two axes.
     """
     validate.boolean(mask=mask)
-    validate.exact_rank(2, mask=mask)
+    validate.axes("mask: batch length", mask=mask)
     return ~mask[:, None, None]
 
 

@@ -1,0 +1,21 @@
+"""What a message says: the argument, what was expected, and what came."""
+
+from typing import NoReturn
+
+from torch import Tensor
+
+
+def wrong(name: str, expected: object, got: object) -> NoReturn:
+    raise ValueError(f"{name}: expected {expected}, got {got}")
+
+
+def wrong_kind(name: str, expected: object, got: object) -> NoReturn:
+    raise TypeError(f"{name}: expected {expected}, got {got}")
+
+
+def kind(value: object) -> str:
+    return type(value).__name__
+
+
+def shape(tensor: Tensor) -> str:
+    return f"shape {tuple(tensor.shape)}"
