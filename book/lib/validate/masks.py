@@ -1,5 +1,7 @@
 """Masks: boolean, True = may attend; and what is said to those that differ."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -13,6 +15,10 @@ CONVENTION = {
     "mask": "True = may NOT attend, as in torch",
 }
 NUMBERS = "lib.masks.from_zero_one converts a mask of 0 and 1"
+BIAS = (
+    "; a bias is more than a mask: torch's scaled_dot_product_attention adds "
+    "one to the scores, lib.attention takes none"
+)
 RANK_HINT = {
     2: "; if it is (batch, k_len) use mask[:, None, None], if it is "
     "(q_len, k_len) use mask[None, None]",
@@ -50,7 +56,8 @@ def only(mask: Tensor, allowed: tuple) -> None:
     """Every entry of the mask is one of the two allowed values."""
     other = mask[(mask != allowed[0]) & (mask != allowed[1])]
     if other.numel():
-        got = other.flatten()[0].item()
+        hint = BIAS if -math.inf in allowed else ""
+        got = f"{other.flatten()[0].item()}{hint}"
         wrong("mask", f"only {allowed[0]} and {allowed[1]}", got)
 
 

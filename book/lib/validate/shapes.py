@@ -44,7 +44,7 @@ def shapes(words: str, **named: object) -> None:
         explain(found, named)
 
 
-def axes(words: str, **named: Tensor) -> None:
+def axes(words: str, **named: object) -> None:
     """As `shapes`, for tensors of whatever dtypes."""
     explain(understood(words), named)
 
