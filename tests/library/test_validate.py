@@ -116,6 +116,7 @@ MISFITS = [
         "one for each key, (7,)",
         "(1,)",
     ),
+    ("x: n n", {"x": ones(3, 5)}, "x", "the n of x, 3", "5 (shape (3, 5))"),
     (
         BATCH,
         {"x": ones(2, 3, 5), "memory": ones(1, 7, 5)},

@@ -104,48 +104,49 @@ def explain(found: list[Axes], named: dict) -> None:
     known = {}
     for name, lead, words in found:
         x, width = named[name], named.get(words[-1])
-        for expected, got in complaints(x, (lead, *words), width, known):
+        if width is not None and x.shape[-1:] != (width,):
+            wrong(name, f"a last axis of width {width}", shape(x))
+        for expected, got in complaints(name, x, (lead, *words), known):
             wrong(name, expected, got)
-        for word, size in sizes_by_word(x, (lead, *words)):
-            known.setdefault(word, (size, name))
 
 
-def sizes_by_word(x: Tensor, words: tuple) -> list[tuple]:
-    """The first word is that of all the axes that stand in front."""
-    front = x.ndim - len(words) + 1
-    sizes = tuple(x.shape[:front]), *x.shape[front:]
-    return [pair for pair in zip(words, sizes, strict=True) if pair[0]]
+def complaints(name: str, x: Tensor, words: tuple, known: dict) -> Iterator:
+    """What was expected and what came, first things first.
 
-
-def complaints(x: Tensor, words: tuple, width, known: dict) -> Iterator[tuple]:
-    """What was expected and what came, first things first."""
+    `known` remembers the size of each word and the tensor that had it first;
+    the first word is that of all axes in front.
+    """
     plain = ["length" if w.endswith("_len") else w for w in words[1:]]
     least = "" if words[0] is None else "at least "
     rank = f"{least}{len(plain)} axes, ({', '.join(plain)})"
-    if width is not None and x.shape[-1:] != (width,):
-        yield f"a last axis of width {width}", shape(x)
     if words[0] is None and x.ndim != len(plain):
         yield rank, f"{x.ndim} ({shape(x)})"
     if "k_len" in words[:-1]:  # values stand beside keys
-        wanted, _ = known.setdefault(words[:-1], (x.shape[:-1], ""))
+        wanted, _ = known.setdefault(words[:-1], (x.shape[:-1], name))
         if x.shape[:-1] != wanted:
             yield f"one for each key, {tuple(wanted)}", tuple(x.shape[:-1])
     if x.ndim < len(plain):
         yield rank, f"{x.ndim} ({shape(x)})"
-    for word, size in sizes_by_word(x, words):
-        wanted, first = known.get(word, (size, ""))
-        owner = first if len(first) == 1 else f"the {first}"
-        if size == wanted:
-            if size == 0 and word in NEVER_EMPTY:
-                yield NEVER_EMPTY[word], f"none ({shape(x)})"
-        elif word.startswith("d_"):
-            yield f"the width {wanted} of {first}", size
-        elif word == words[0]:
-            expected = f"the leading axes {wanted} of {first}"
-            yield expected, f"{size}{NOT_BROADCAST}"
-        else:
-            got = f"{size} ({shape(x)}){NOT_BROADCAST}"
-            yield f"the {word} of {owner}, {wanted}", got
+    front = x.ndim - len(plain)
+    sizes = tuple(x.shape[:front]), *x.shape[front:]
+    for word, size in zip(words, sizes, strict=True):
+        wanted, first = known.setdefault(word, (size, name))
+        if size == 0 and word in NEVER_EMPTY:
+            yield NEVER_EMPTY[word], f"none ({shape(x)})"
+        if word and size != wanted:
+            yield other_size(x, word, size, wanted, first)
+
+
+def other_size(x, word, size, wanted, first: str) -> tuple:
+    """What to say where x is not like the tensor `first`."""
+    if word.startswith("d_"):
+        return f"the width {wanted} of {first}", size
+    if isinstance(size, tuple):
+        axes = f"the leading axes {wanted} of {first}"
+        return axes, f"{size}{NOT_BROADCAST}"
+    owner = first if len(first) == 1 else f"the {first}"
+    got = f"{size} ({shape(x)}){NOT_BROADCAST}"
+    return f"the {word} of {owner}, {wanted}", got
 
 
 def same_shape(name: str, tensor: object, x: Tensor) -> None:
