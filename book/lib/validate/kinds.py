@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from lib.validate.refuse import kind, wrong, wrong_kind
+from lib.validate.refuse import expect, kind, wrong_kind
 
 CALLED = {Tensor: "a tensor", str: "a string", bool: "True or False"}
 
@@ -48,8 +48,8 @@ def floating_dtype(dtype: object) -> None:
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """One of a few names."""
-    if value not in allowed:
-        wrong(name, f"one of {', '.join(allowed)}", repr(value))
+    expected = f"one of {', '.join(allowed)}"
+    expect(value in allowed, name, expected, repr(value))
 
 
 def iterable(name: str, items: object, what: str, but: type = str) -> None:
@@ -60,8 +60,7 @@ def iterable(name: str, items: object, what: str, but: type = str) -> None:
 
 def not_empty(name: str, items: Sequence) -> None:
     """At least one item."""
-    if not items:
-        wrong(name, "at least one", "none")
+    expect(items, name, "at least one", "none")
 
 
 def some_items(name: str, items: object, what: str) -> None:

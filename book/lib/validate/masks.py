@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lib.validate.kinds import tensors
 from lib.validate.numbers import integer, positive
-from lib.validate.refuse import shape, wrong, wrong_kind
+from lib.validate.refuse import expect, shape, wrong, wrong_kind
 from lib.validate.shapes import axes
 
 CONVENTION = {
@@ -67,28 +67,24 @@ def lengths(lengths: object, max_length: object) -> None:
     if lengths.dtype not in (torch.int32, torch.int64):
         wrong_kind("lengths", "an integer tensor", lengths.dtype)
     axes("lengths: batch", lengths=lengths)
-    if lengths.numel() == 0:
-        wrong("lengths", "at least one sentence", "none")
+    expect(lengths.numel(), "lengths", "at least one sentence", "none")
     least, most = (bound.item() for bound in lengths.aminmax())
-    if least < 0:
-        wrong("lengths", "none below 0", least)
-    if max_length is None:
-        return
-    integer("max_length", max_length, least=0)
-    if most > max_length:
-        wrong("lengths", f"none beyond max_length={max_length}", most)
+    expect(least >= 0, "lengths", "none below 0", least)
+    if max_length is not None:
+        integer("max_length", max_length, least=0)
+        expected = f"none beyond max_length={max_length}"
+        expect(most <= max_length, "lengths", expected, most)
 
 
 def attn_mask(mask: object, heads: object) -> None:
     """(q_len, k_len) or (batch * heads, q_len, k_len), boolean."""
     boolean(mask=mask)
     positive(heads=heads)
-    if mask.ndim not in (2, 3):
-        expected = "(q_len, k_len) or (batch * heads, q_len, k_len)"
-        wrong("mask", expected, shape(mask))
-    if mask.ndim == 3 and mask.shape[0] % heads:
-        expected = f"a first axis of batch * {heads} heads"
-        wrong("mask", expected, mask.shape[0])
+    expected = "(q_len, k_len) or (batch * heads, q_len, k_len)"
+    expect(mask.ndim in (2, 3), "mask", expected, shape(mask))
+    if mask.ndim == 3:
+        expected, first = f"a first axis of batch * {heads} heads", len(mask)
+        expect(first % heads == 0, "mask", expected, first)
 
 
 def broadcasts(may_attend: Tensor, wanted: tuple, what: str) -> None:

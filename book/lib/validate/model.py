@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sized
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import booleans, choice, instance
+from lib.validate.kinds import booleans, choice, instance, not_empty
 from lib.validate.numbers import (
     between,
     divisible,
@@ -16,7 +16,7 @@ from lib.validate.numbers import (
     probability,
     real,
 )
-from lib.validate.refuse import kind, shape, wrong, wrong_kind
+from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
 from lib.validate.shapes import shapes
 from lib.validate.text import id_batch
 
@@ -27,13 +27,11 @@ def blocks(items: object, wanted: type, final_norm) -> tuple[list, int]:
     if not isinstance(items, Iterable):
         wrong_kind("blocks", f"a list of {wanted.__name__}", kind(items))
     items = list(items)
-    if not items:
-        wrong("blocks", "at least one", "none")
+    not_empty("blocks", items)
     for block in items:
         instance(wanted, **{"an item of blocks": block})
     widths = {block.feed_forward.widen.in_features for block in items}
-    if len(widths) > 1:
-        wrong("blocks", "one width", sorted(widths))
+    expect(len(widths) == 1, "blocks", "one width", sorted(widths))
     return items, widths.pop()
 
 
@@ -44,9 +42,8 @@ def caches(cache: object, blocks: Sized) -> Iterable:
     if not isinstance(cache, Iterable) or not hasattr(cache, "length"):
         wrong_kind("cache", "a lib.cache.Cache", kind(cache))
     pairs = list(cache)
-    if len(pairs) != len(blocks):
-        expected = f"one of {len(blocks)} layers, as the decoder has"
-        wrong("cache", expected, len(pairs))
+    expected = f"one of {len(blocks)} layers, as the decoder has"
+    expect(len(pairs) == len(blocks), "cache", expected, len(pairs))
     return pairs
 
 
@@ -65,9 +62,9 @@ def config(fields: object) -> None:
     choice("tied", fields.tied, ("none", "target", "all"))
     special_ids(fields)
     source, target = fields.source_vocab_size, fields.target_vocab_size
-    if fields.tied == "all" and source != target:
+    if fields.tied == "all":
         expected = 'vocabularies of one size for "all"'
-        wrong("tied", expected, f"{source} and {target}")
+        expect(source == target, "tied", expected, f"{source} and {target}")
 
 
 def special_ids(fields: object) -> None:
@@ -84,8 +81,8 @@ def special_ids(fields: object) -> None:
         if name != "pad_id" and value == fields.pad_id:
             expected = f"another id than pad_id={fields.pad_id}"
             wrong(name, f"{expected}, because PAD is masked", value)
-    if fields.eos_id == fields.bos_id:
-        wrong("eos_id", f"another id than bos_id={fields.bos_id}", "the same")
+    expected = f"another id than bos_id={fields.bos_id}"
+    expect(fields.eos_id != fields.bos_id, "eos_id", expected, "the same")
 
 
 def new_positions(target: Tensor, pad_id: int, past: Tensor | None) -> None:
@@ -133,17 +130,16 @@ def chosen(tokens: object, rows: int) -> None:
 def no_nan(**named: Tensor) -> None:
     """No entry is NaN; weights may be damaged."""
     for name, tensor in named.items():
-        if tensor.isnan().any():
-            wrong(name, "numbers", "NaN; a weight of the model may be NaN")
+        got = "NaN; a weight of the model may be NaN"
+        expect(not tensor.isnan().any(), name, "numbers", got)
 
 
 def to_narrow(logits, temperature, top_k, top_p) -> None:
     """Logits, and three numbers that narrow them."""
     shapes("logits: ... vocab", logits=logits)
     real("temperature", temperature, least=0)
-    if temperature == 0:
-        got = "0; lib.decoding.greedy is the limit"
-        wrong("temperature", "more than 0", got)
+    got = "0; lib.decoding.greedy is the limit"
+    expect(temperature != 0, "temperature", "more than 0", got)
     if top_k is not None:
         positive(top_k=top_k)
     if top_p is not None:
@@ -152,9 +148,8 @@ def to_narrow(logits, temperature, top_k, top_p) -> None:
 
 def generator(value: object) -> None:
     """None, or a generator of the CPU."""
-    if value is None:
-        return
-    instance(torch.Generator, generator=value)
-    if value.device.type != "cpu":
+    if value is not None:
+        instance(torch.Generator, generator=value)
         expected = "one of the CPU, so that every device draws the same"
-        wrong("generator", expected, value.device)
+        on_cpu = value.device.type == "cpu"
+        expect(on_cpu, "generator", expected, value.device)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from lib.validate.refuse import kind, wrong, wrong_kind
+from lib.validate.refuse import expect, kind, wrong, wrong_kind
 
 WHOLE = (int, torch.SymInt)  # the second while torch exports
 
@@ -27,31 +27,27 @@ def positive(**named: object) -> None:
 def between(name: str, value: object, least: int, most: int) -> None:
     """An integer from `least` to `most`."""
     integer(name, value)
-    if not least <= value <= most:
-        wrong(name, f"{least} to {most}", value)
+    expect(least <= value <= most, name, f"{least} to {most}", value)
 
 
 def row_or_none(name: str, value: object, rows: int) -> None:
     """None, or the index of a row."""
-    if value is None:
-        return
-    integer(name, value, least=0)
-    if value >= rows:
-        wrong(name, f"at most {rows - 1}", value)
+    if value is not None:
+        integer(name, value, least=0)
+        expect(value < rows, name, f"at most {rows - 1}", value)
 
 
 def even(name: str, value: object) -> None:
     """A positive even integer, because entries come in pairs."""
     integer(name, value, least=2)
-    if value % 2:
-        wrong(name, "an even number", value)
+    expect(value % 2 == 0, name, "an even number", value)
 
 
 def divisible(d_model: object, heads: object) -> None:
     """Positive integers, and d_model a multiple of heads."""
     positive(d_model=d_model, heads=heads)
-    if d_model % heads:
-        wrong("d_model", f"a multiple of heads={heads}", d_model)
+    expected = f"a multiple of heads={heads}"
+    expect(d_model % heads == 0, "d_model", expected, d_model)
 
 
 def number(
@@ -60,8 +56,7 @@ def number(
     """A number, not a bool, of the interval that `fits` accepts."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         wrong_kind(name, "a number", kind(value))
-    if not fits(value):
-        wrong(name, expected, value)
+    expect(fits(value), name, expected, value)
 
 
 def probability(name: str, value: object) -> None:

@@ -13,6 +13,12 @@ def wrong_kind(name: str, expected: object, got: object) -> NoReturn:
     raise TypeError(f"{name}: expected {expected}, got {got}")
 
 
+def expect(fine: object, name: str, expected: object, got: object) -> None:
+    """As `wrong`, unless all is fine; the texts are made either way."""
+    if not fine:
+        wrong(name, expected, got)
+
+
 def kind(value: object) -> str:
     return type(value).__name__
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lib.validate.kinds import instance
 from lib.validate.numbers import even, integer, positive
-from lib.validate.refuse import kind, shape, wrong, wrong_kind
+from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
 
 NEVER_EMPTY = {"k_len": "at least one key", "d_head": "a width of at least 1"}
 NOT_BROADCAST = "; nothing is broadcast"
@@ -161,8 +161,8 @@ def axis(dim: int, **named: Tensor) -> None:
     """`dim` names an axis of the tensor, and that axis is not empty."""
     ((name, tensor),) = named.items()
     integer("dim", dim)
-    if not -tensor.ndim <= dim < tensor.ndim:
-        wrong("dim", f"an axis of {name} ({shape(tensor)})", dim)
+    exists = -tensor.ndim <= dim < tensor.ndim
+    expect(exists, "dim", f"an axis of {name} ({shape(tensor)})", dim)
     if tensor.shape[dim] == 0:
         expected = f"at least one entry along axis {dim}"
         wrong(name, expected, shape(tensor))
@@ -182,9 +182,8 @@ def positions(x: object, offset: object, table: Tensor) -> None:
     shapes("x: ... length d_model", x=x, d_model=table.shape[1])
     integer("offset", offset, least=0)
     last, rows = offset + x.shape[-2], table.shape[0]
-    if last > rows:
-        got = f"{last} (offset {offset}, length {x.shape[-2]})"
-        wrong("x", f"at most {rows} positions (max_length)", got)
+    got = f"{last} (offset {offset}, length {x.shape[-2]})"
+    expect(last <= rows, "x", f"at most {rows} positions (max_length)", got)
 
 
 def turnable(x: object, offset: object) -> None:

@@ -14,17 +14,15 @@ from lib.validate.kinds import (
     tensors,
 )
 from lib.validate.numbers import integer, positive
-from lib.validate.refuse import kind, shape, wrong, wrong_kind
+from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
 from lib.validate.shapes import axes
 
 
 def ordinary_tokens(tokens: list[str], specials: tuple[str, ...]) -> None:
     """None is empty or spelled like a special one."""
-    found = set(tokens)
+    expected = f"none to be empty or one of {', '.join(specials)}"
     for token in ("", *specials):
-        if token in found:
-            expected = f"none to be empty or one of {', '.join(specials)}"
-            wrong("tokens", expected, repr(token))
+        expect(token not in tokens, "tokens", expected, repr(token))
 
 
 def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
@@ -68,8 +66,7 @@ def token_id(name: str, value: object, vocab_size: int) -> None:
 
 def one_axis(name: str, ids: Tensor) -> None:
     """A row of ids, not a batch."""
-    if ids.ndim != 1:
-        wrong(name, "one axis", shape(ids))
+    expect(ids.ndim == 1, name, "one axis", shape(ids))
 
 
 def locale(language: object) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lib.validate.kinds import functions, instance, some_items
 from lib.validate.numbers import integer, positive, probability, real
-from lib.validate.refuse import shape, wrong
+from lib.validate.refuse import expect, shape, wrong
 from lib.validate.shapes import shapes
 from lib.validate.text import token_ids
 
@@ -29,8 +29,7 @@ def recipe(fields: object) -> None:
     probability("averaging", fields.averaging)
     if fields.clip != math.inf:
         real("clip", fields.clip, least=0)
-    if fields.clip == 0:
-        wrong("clip", "more than 0", 0)
+    expect(fields.clip != 0, "clip", "more than 0", 0)
     integer("pad_id", fields.pad_id, least=0)
 
 
@@ -77,10 +76,9 @@ def checkpoint(path: object) -> tuple[dict[str, Tensor], dict]:
 def not_behind(path: object, steps: int) -> None:
     """A checkpoint has at least as many steps as were done without it."""
     saved = len(checkpoint(path)[1]["losses"])
-    if saved < steps:
-        expected = f"at least the {steps} steps of the trainer"
-        got = f"{saved}; load_checkpoint goes back, another file name does not"
-        wrong("checkpoint", expected, got)
+    expected = f"at least the {steps} steps of the trainer"
+    got = f"{saved}; load_checkpoint goes back, another file name does not"
+    expect(saved >= steps, "checkpoint", expected, got)
 
 
 def same_training(trainer, parts: dict[str, dict], about: dict) -> None:
@@ -90,17 +88,16 @@ def same_training(trainer, parts: dict[str, dict], about: dict) -> None:
     moments(trainer, parts.get("adam", {}), len(about["losses"]))
     wanted = trainer.recipe.numbers(len(about["losses"]))
     for name, value in wanted.items():
-        if about["recipe"].get(name) != value:
-            expected = f"{name}={value}, as in the recipe"
-            wrong("checkpoint", expected, about["recipe"].get(name))
+        expected, got = f"{name}={value}, as in the recipe", about["recipe"]
+        fine = got.get(name) == value
+        expect(fine, "checkpoint", expected, got.get(name))
 
 
 def moments(trainer, saved: dict[str, Tensor], steps: int) -> None:
     """The two means of Adam have the shapes of the weights they belong to."""
     weights = dict(enumerate(trainer.model.parameters()))
-    if steps and not saved:
-        expected = f"the moments of Adam after {steps} steps"
-        wrong("checkpoint", expected, "none")
+    expected = f"the moments of Adam after {steps} steps"
+    expect(saved or not steps, "checkpoint", expected, "none")
     for key, tensor in saved.items():
         number, name = key.split(".")
         wanted = weights.get(int(number))
@@ -118,5 +115,5 @@ def same_weights(wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
             else "nothing"
             for weights in (wanted, got)
         )
-        if one != other:
-            wrong("checkpoint", f"{one} for {name}, as in the model", other)
+        expected = f"{one} for {name}, as in the model"
+        expect(one == other, "checkpoint", expected, other)
