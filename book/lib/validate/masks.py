@@ -89,12 +89,14 @@ def attn_mask(mask: object, heads: object) -> None:
 
 def broadcasts(may_attend: Tensor, wanted: tuple, what: str) -> None:
     """The mask broadcasts to a shape, and adds no axis to it."""
-    sizes = zip(may_attend.shape[::-1], wanted[::-1], strict=False)
-    if may_attend.ndim > len(wanted) or any(
-        have not in (1, size) for have, size in sizes
-    ):
+    sizes = tuple(may_attend.shape)
+    front = len(wanted) - len(sizes)
+    fine = front >= 0
+    for have, size in zip(sizes, wanted[max(front, 0) :], strict=False):
+        fine = fine and have in (1, size)
+    if not fine:
         expected = f"a shape that broadcasts to {what} {tuple(wanted)}"
-        wrong("may_attend", expected, tuple(may_attend.shape))
+        wrong("may_attend", expected, sizes)
 
 
 def mask(may_attend: object, scores: Tensor) -> None:

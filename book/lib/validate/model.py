@@ -79,8 +79,10 @@ def special_ids(fields: object) -> None:
                 name, f"an id below {rows}, the size of the vocabulary", value
             )
         if name != "pad_id" and value == fields.pad_id:
-            expected = f"another id than pad_id={fields.pad_id}"
-            wrong(name, f"{expected}, because PAD is masked", value)
+            raise ValueError(
+                f"{name}: expected another id than pad_id={fields.pad_id}, "
+                "because PAD is masked"
+            )
     expected = f"another id than bos_id={fields.bos_id}"
     expect(fields.eos_id != fields.bos_id, "eos_id", expected, "the same")
 

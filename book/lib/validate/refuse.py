@@ -14,7 +14,11 @@ def wrong_kind(name: str, expected: object, got: object) -> NoReturn:
 
 
 def expect(fine: object, name: str, expected: object, got: object) -> None:
-    """As `wrong`, unless all is fine; the texts are made either way."""
+    """As `wrong`, unless all is fine.
+
+    The texts are made either way, which is no place for the sizes of tensors:
+    while torch compiles they cannot be written down.
+    """
     if not fine:
         wrong(name, expected, got)
 

@@ -46,7 +46,9 @@ def shapes(words: str, **named: object) -> None:
 
 def axes(words: str, **named: object) -> None:
     """As `shapes`, for tensors of whatever dtypes."""
-    explain(understood(words), named)
+    found = understood(words)
+    if not fits(found, dict(named), floating=False):
+        explain(found, named)
 
 
 def understood(words: str) -> list[Axes]:
@@ -70,7 +72,7 @@ def read(words: str) -> list[Axes]:
     return found
 
 
-def fits(found: list, known: dict) -> bool:
+def fits(found: list[Axes], known: dict, floating: bool = True) -> bool:
     """Whether there is nothing to complain about, found out fast.
 
     A healthy forward pass comes here often. `known` has the tensors and the
@@ -79,11 +81,13 @@ def fits(found: list, known: dict) -> bool:
     dtype = None
     for name, lead, words in found:
         x = known[name]
-        if not isinstance(x, Tensor) or not x.is_floating_point():
-            return False
-        if dtype is not None and x.dtype != dtype:
-            return False
-        dtype, sizes = x.dtype, tuple(x.shape)
+        if floating:
+            if not isinstance(x, Tensor) or not x.is_floating_point():
+                return False
+            if dtype is not None and x.dtype != dtype:
+                return False
+            dtype = x.dtype
+        sizes = tuple(x.shape)
         if lead is not None:
             front = sizes[: len(sizes) - len(words)]
             if lead and known.setdefault(lead, front) != front:
@@ -182,8 +186,9 @@ def positions(x: object, offset: object, table: Tensor) -> None:
     shapes("x: ... length d_model", x=x, d_model=table.shape[1])
     integer("offset", offset, least=0)
     last, rows = offset + x.shape[-2], table.shape[0]
-    got = f"{last} (offset {offset}, length {x.shape[-2]})"
-    expect(last <= rows, "x", f"at most {rows} positions (max_length)", got)
+    if last > rows:
+        got = f"{last} (offset {offset}, length {x.shape[-2]})"
+        wrong("x", f"at most {rows} positions (max_length)", got)
 
 
 def turnable(x: object, offset: object) -> None:
@@ -215,7 +220,8 @@ def sources(query: object, key: object, value: object, d_model: int) -> None:
     """What attention reads: (batch, length, d_model), three times."""
     if key is query and value is query:
         one = understood("query: batch k_len d_model")
-        if fits(one, {"query": query, "d_model": d_model}):
+        given = {"query": query, "d_model": d_model}
+        if fits(one, given):
             return
     shapes(
         "query: batch q_len d_model, key: batch k_len d_model, "
