@@ -35,12 +35,14 @@ def chapters(root: Path = ROOT) -> list[Path]:
 
 
 def library(root: Path = ROOT) -> dict[str, str]:
-    """The text of every module of book/lib."""
-    return {
-        path.stem: path.read_text(encoding="utf-8")
-        for path in sorted((root / "book" / "lib").glob("*.py"))
-        if path.stem != "__init__"
-    }
+    """The text of every module of book/lib; of a package, of all its files."""
+    folder, texts = root / "book" / "lib", {}
+    for path in sorted(folder.rglob("*.py")):
+        module = path.relative_to(folder).parts[0].removesuffix(".py")
+        if module != "__init__":
+            text = path.read_text(encoding="utf-8")
+            texts[module] = texts.get(module, "") + text
+    return texts
 
 
 def definitions(source: str) -> dict[str, Definition]:

@@ -17,7 +17,7 @@ from tools.rules import (
     same,
     unique,
 )
-from tools.taught import as_taught
+from tools.taught import as_taught, library
 
 SOFTMAX = '''\
 """Chapter 2."""
@@ -258,6 +258,22 @@ def test_in_order_wants_every_module_in_the_table():
     assert problem == (
         "lib/surprise.py: in order: put it into MODULES of tools/rules.py"
     )
+
+
+def test_a_package_is_one_module_that_may_import_its_own_parts(tmp_path):
+    package = tmp_path / "book" / "lib" / "validate"
+    package.mkdir(parents=True)
+    part = "from lib.validate.numbers import integer\n"
+    (package / "__init__.py").write_text(part)
+    (package / "numbers.py").write_text("import math\n")
+    (package.parent / "__init__.py").write_text("")
+    (package.parent / "softmax.py").write_text(SOFTMAX)
+    found = library(tmp_path)
+    assert found == {"validate": f"{part}import math\n", "softmax": SOFTMAX}
+    assert list(in_order(book(**found))) == []
+    (package / "shapes.py").write_text("from lib.softmax import softmax\n")
+    (problem,) = in_order(book(**library(tmp_path)))
+    assert problem.startswith("lib/validate.py: in order: it imports lib.sof")
 
 
 # complete
