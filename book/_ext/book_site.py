@@ -1,21 +1,28 @@
 """The book's Sphinx extension: theme, mathematics, citations, page view.
 
 Its own small theme replaces the stock one, which loads 1.5 MB of icon
-script. KaTeX 0.19.1, kept in `_static`, sets the mathematics offline.
+script. KaTeX 0.19.1 sets the mathematics while the pages are built, so that
+readers need no script for it.
 """
 
+import base64
 import hashlib
 import math
 import re
+from functools import cache
 from pathlib import Path
 
+import dukpy
 import imagesize
 from docutils import nodes
 from markupsafe import Markup
 from page_view import rewrite_notebook
+from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number, wrap_displaymath
 
 HERE = Path(__file__).parent
+STATIC = HERE.with_name("_static")
+LOGGER = getLogger(__name__)
 PLACEHOLDER = "https://github.com/OWNER/REPO"
 PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
 
@@ -25,18 +32,18 @@ ARIA_REPAIRS = {
     # A deprecated role, and no item for the list around it.
     'role="doc-biblioentry"': 'role="listitem"',
 }
-TEXT_FONTS = [
-    "fonts/source-serif-4-400-normal.woff2",
-    "fonts/source-serif-4-600-normal.woff2",
-]
-MATH_FONTS = [
-    "katex/fonts/KaTeX_Main-Regular.woff2",
-    "katex/fonts/KaTeX_Math-Italic.woff2",
-]
+# Style sheets that bring their fonts along: text is painted once, in its own
+# typeface, however late a font of its own would have come.
+BUNDLES = {"custom.css": "book.css", "katex/katex.min.css": "katex/math.css"}
+BUNDLED_FONT = re.compile(
+    r"url\(\"?(fonts/(?:source-serif|KaTeX_(?:Main-R|Math-I|Size))"
+    r"[\w-]*\.woff2)\"?\)"
+)
 
 # Strokes on a grid of 24, drawn for this book.
 ICONS = {
     "menu": "M4 6h16M4 12h16M4 18h16",
+    "close": "M6 6l12 12M18 6L6 18",
     "search": "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13M15.5 15.5L20 20",
     "moon": "M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z",
     "sun": "M12 8a4 4 0 1 0 0 8a4 4 0 1 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2"
@@ -72,20 +79,53 @@ def hero(rows=7, columns=34):
     )
 
 
+@cache
+def katex():
+    """An interpreter of JavaScript that has read KaTeX."""
+    interpreter = dukpy.JSInterpreter()
+    interpreter.evaljs((HERE / "katex" / "katex.min.js").read_text())
+    return interpreter
+
+
+@cache
+def typeset(tex, display=False):
+    """TeX as HTML, with MathML beside it for those who listen.
+
+    Raises:
+        dukpy.JSRuntimeError: KaTeX does not understand it.
+    """
+    return katex().evaljs(
+        "katex.renderToString(dukpy.tex, {displayMode: dukpy.display})",
+        tex=tex,
+        display=display,
+    )
+
+
+def typeset_node(node, tex, display=False):
+    """The same for a node of a page; a warning says where TeX is wrong."""
+    try:
+        return typeset(tex, display)
+    except dukpy.JSRuntimeError as error:
+        reason = str(error).strip().splitlines()[0]
+        LOGGER.warning("formula: %s in %s", reason, tex, location=node)
+        return ""
+
+
 def visit_inline_math(self, node):
-    """TeX for KaTeX, which site.js runs on every `.math` element."""
-    tex = self.encode(node.astext())
-    self.body.append(f'<span class="math notranslate">{tex}</span>')
+    """A formula in a line of text."""
+    formula = typeset_node(node, node.astext())
+    self.body.append(f'<span class="math notranslate">{formula}</span>')
     raise nodes.SkipNode
 
 
 def visit_display_math(self, node):
-    """The same for a displayed formula, with its number if it has one."""
+    """A displayed formula, with its number if it has one."""
     tex = node.astext()
     if not node["nowrap"]:
         tex = wrap_displaymath(tex, None, False).strip()
+    formula = typeset_node(node, tex, display=True)
     self.body.append(self.starttag(node, "div", CLASS="equation"))
-    self.body.append(f'<div class="math notranslate">{self.encode(tex)}</div>')
+    self.body.append(f'<div class="math notranslate">{formula}</div>')
     if node["number"]:
         number = get_node_equation_number(self, node)
         self.body.append(f'<span class="eqno">({number})</span>')
@@ -151,8 +191,6 @@ def prepare_page(app, pagename, templatename, context, doctree):
     context["icon"] = icon
     context["hero"] = hero()
     context["has_math"] = 'class="math' in body
-    math_fonts = MATH_FONTS if context["has_math"] else []
-    context["fonts"] = TEXT_FONTS + math_fonts
     context["description"] = first_paragraph(doctree) if doctree else ""
     tree = context["toctree"](
         collapse=True, maxdepth=1, includehidden=True, titles_only=True
@@ -164,11 +202,36 @@ def prepare_page(app, pagename, templatename, context, doctree):
         context["page_links"] = colab_and_source_links(app, pagename)
 
 
+def bundle_fonts(app, error):
+    """Write the style sheets of the pages, with the fonts inside."""
+    if error or app.builder.format != "html":
+        return
+    for source, target in BUNDLES.items():
+        path = STATIC / source
+
+        def inside(match, folder=path.parent):
+            font = base64.b64encode((folder / match[1]).read_bytes())
+            return f"url(data:font/woff2;base64,{font.decode()})"
+
+        text = BUNDLED_FONT.sub(inside, path.read_text())
+        Path(app.outdir, "_static", target).write_text(text)
+
+
+def digest(paths):
+    """One word for the contents of files; it changes when they do."""
+    contents = b"".join(p.read_bytes() for p in sorted(paths) if p.is_file())
+    return hashlib.sha256(contents).hexdigest()
+
+
 def setup(app):
-    """Register all of it; a changed extension makes Sphinx start afresh."""
-    code = b"".join(p.read_bytes() for p in sorted(HERE.glob("*.py")))
-    digest = hashlib.sha256(code).hexdigest()
-    app.add_config_value("book_site_digest", digest, "env")
+    """Register all of it; a changed extension makes Sphinx start afresh.
+
+    Changed static files make it write the pages again: without a page to
+    write it would not copy them.
+    """
+    app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
+    static = digest(STATIC.rglob("*"))
+    app.add_config_value("book_static_digest", static, "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
     app.add_html_math_renderer(
@@ -177,4 +240,5 @@ def setup(app):
     app.connect("source-read", rewrite_notebook)
     app.connect("env-updated", let_links_reach_citations)
     app.connect("html-page-context", prepare_page)
+    app.connect("build-finished", bundle_fonts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
