@@ -18,7 +18,7 @@ from docutils import nodes
 from markupsafe import Markup
 from page_view import rewrite_notebook
 from sphinx.util.logging import getLogger
-from sphinx.util.math import get_node_equation_number, wrap_displaymath
+from sphinx.util.math import get_node_equation_number
 
 HERE = Path(__file__).parent
 STATIC = HERE.with_name("_static")
@@ -120,10 +120,7 @@ def visit_inline_math(self, node):
 
 def visit_display_math(self, node):
     """A displayed formula, with its number if it has one."""
-    tex = node.astext()
-    if not node["nowrap"]:
-        tex = wrap_displaymath(tex, None, False).strip()
-    formula = typeset_node(node, tex, display=True)
+    formula = typeset_node(node, node.astext(), display=True)
     self.body.append(self.starttag(node, "div", CLASS="equation"))
     self.body.append(f'<div class="math notranslate">{formula}</div>')
     if node["number"]:
