@@ -32,12 +32,14 @@ ARIA_REPAIRS = {
     # A deprecated role, and no item for the list around it.
     'role="doc-biblioentry"': 'role="listitem"',
 }
-# Style sheets that bring their fonts along: text is painted once, in its own
-# typeface, however late a font of its own would have come.
+# Style sheets that bring their usual fonts along, so that text is painted
+# once, in its own typeface, however slow the line. A script in layout.html
+# knows these fonts by their `font-display: swap`.
 BUNDLES = {"custom.css": "book.css", "katex/katex.min.css": "katex/math.css"}
-BUNDLED_FONT = re.compile(
-    r"url\(\"?(fonts/(?:source-serif|KaTeX_(?:Main-R|Math-I|Size))"
-    r"[\w-]*\.woff2)\"?\)"
+FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
+USUAL_FONT = re.compile(
+    r"url\(\"?(fonts/(?:source-serif-4-|KaTeX_(?:Main-Regular|Math-Italic|"
+    r"SansSerif-Regular|Size\d))[^\")]*)\"?\)"
 )
 
 # Strokes on a grid of 24, drawn for this book.
@@ -199,18 +201,26 @@ def prepare_page(app, pagename, templatename, context, doctree):
         context["page_links"] = colab_and_source_links(app, pagename)
 
 
+def with_usual_fonts(path):
+    """The text of a style sheet, with its usual fonts inside."""
+
+    def data(match):
+        font = base64.b64encode((path.parent / match[1]).read_bytes())
+        return f'url("data:font/woff2;base64,{font.decode()}")'
+
+    def inside(match):
+        face, found = USUAL_FONT.subn(data, match[0])
+        return face.replace("display:block", "display:swap", found)
+
+    return FONT_FACE.sub(inside, path.read_text())
+
+
 def bundle_fonts(app, error):
-    """Write the style sheets of the pages, with the fonts inside."""
+    """Write the style sheets that the pages load."""
     if error or app.builder.format != "html":
         return
     for source, target in BUNDLES.items():
-        path = STATIC / source
-
-        def inside(match, folder=path.parent):
-            font = base64.b64encode((folder / match[1]).read_bytes())
-            return f"url(data:font/woff2;base64,{font.decode()})"
-
-        text = BUNDLED_FONT.sub(inside, path.read_text())
+        text = with_usual_fonts(STATIC / source)
         Path(app.outdir, "_static", target).write_text(text)
 
 
@@ -227,7 +237,7 @@ def setup(app):
     write it would not copy them.
     """
     app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
-    static = digest(STATIC.rglob("*"))
+    static = digest([*STATIC.rglob("*"), *HERE.rglob("*.js")])
     app.add_config_value("book_static_digest", static, "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
