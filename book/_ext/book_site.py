@@ -21,7 +21,6 @@ from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
 
 HERE = Path(__file__).parent
-STATIC = HERE.with_name("_static")
 LOGGER = getLogger(__name__)
 PLACEHOLDER = "https://github.com/OWNER/REPO"
 PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
@@ -152,7 +151,8 @@ def first_paragraph(doctree):
 def colab_and_source_links(app, pagename):
     """Links of a chapter, once the repository's address is known."""
     options = app.config.html_theme_options
-    url = options.get("repository_url", PLACEHOLDER).rstrip("/")
+    url = options.get("repository_url", PLACEHOLDER)
+    url = url.rstrip("/").removesuffix(".git")
     source = Path(app.env.doc2path(pagename))
     if url == PLACEHOLDER or source.suffix != ".ipynb":
         return []
@@ -215,12 +215,17 @@ def with_usual_fonts(path):
     return FONT_FACE.sub(inside, path.read_text())
 
 
+def static_folder(app):
+    """Where the book's own style sheets, scripts and fonts lie."""
+    return Path(app.confdir, app.config.html_static_path[0])
+
+
 def bundle_fonts(app, error):
     """Write the style sheets that the pages load."""
     if error or app.builder.format != "html":
         return
     for source, target in BUNDLES.items():
-        text = with_usual_fonts(STATIC / source)
+        text = with_usual_fonts(static_folder(app) / source)
         Path(app.outdir, "_static", target).write_text(text)
 
 
@@ -230,20 +235,25 @@ def digest(paths):
     return hashlib.sha256(contents).hexdigest()
 
 
-def setup(app):
-    """Register all of it; a changed extension makes Sphinx start afresh.
+def notice_static_files(app, config):
+    """Write the pages again when a file beside them has changed.
 
-    Changed static files make it write the pages again: without a page to
-    write it would not copy them.
+    Without a page to write, Sphinx would not copy the file.
     """
+    files = [*static_folder(app).rglob("*"), *HERE.rglob("*.js")]
+    config.book_static_digest = digest(files)
+
+
+def setup(app):
+    """Register all of it; a changed extension makes Sphinx start afresh."""
     app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
-    static = digest([*STATIC.rglob("*"), *HERE.rglob("*.js")])
-    app.add_config_value("book_static_digest", static, "html")
+    app.add_config_value("book_static_digest", "", "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
     app.add_html_math_renderer(
         "katex", (visit_inline_math, None), (visit_display_math, None)
     )
+    app.connect("config-inited", notice_static_files)
     app.connect("source-read", rewrite_notebook)
     app.connect("env-updated", let_links_reach_citations)
     app.connect("html-page-context", prepare_page)

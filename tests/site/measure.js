@@ -13,9 +13,9 @@
     box.ariaLabel !== null;
   const displayed = all(".katex-display").filter((box) => room(box) > 0);
   const inline = all("span.math").filter((formula) => {
-    const parts = [...formula.querySelectorAll(".katex-html > .base")];
+    const parts = [...formula.querySelectorAll(".katex-base")];
     const column = rect(formula.closest("p, li, dd, td, th, figcaption, h2, h3, .article"));
-    return !parts.every((part) => inside(rect(part), column));
+    return !parts.length || !parts.every((part) => inside(rect(part), column));
   });
   const spilled = all("svg.architecture a").flatMap((link) => {
     const box = link.querySelector("rect");

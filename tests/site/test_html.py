@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 from tests.site.conftest import ROOT
-from tests.site.pages import NOTEBOOKS, PAGES
+from tests.site.pages import ADDRESS, HAS_ADDRESS, NOTEBOOKS, PAGES
 
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
 
@@ -99,9 +99,26 @@ def test_description_for_search_engines(page, soup):
         assert 40 <= len(description["content"]) <= 160
 
 
-def test_no_button_of_a_service_before_the_address_is_known(soup):
+def test_buttons_of_services_appear_with_the_address(page, soup):
+    links = {a.get_text(): a["href"] for a in soup.select(".page-links a")}
+    if HAS_ADDRESS and f"book/{page.stem}" in NOTEBOOKS:
+        owner = ADDRESS.removeprefix("https://github.com/")
+        assert set(links) == {"Open in Colab", "Source", "Report a mistake"}
+        assert f"github/{owner}/blob/" in links["Open in Colab"]
+        assert links["Source"].startswith(f"{ADDRESS}/blob/")
+        assert links["Report a mistake"] == f"{ADDRESS}/issues/new"
+    else:
+        assert links == {}
+        assert "colab.research" not in str(soup)
     assert "OWNER/REPO" not in str(soup)
-    assert "colab.research" not in str(soup)
+
+
+def test_every_formula_is_set_without_scripts(soup):
+    for formula in soup.select(".math"):
+        assert formula.select_one(".katex-html .katex-base")
+        assert formula.math.annotation.get_text().strip()
+        assert not formula.select(".katex-error, mtext[mathcolor]")
+    assert not [s for s in soup.find_all("script", src=True) if "katex" in s]
 
 
 @pytest.mark.parametrize("icon", ["favicon.ico", "_static/favicon.svg"])

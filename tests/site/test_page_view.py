@@ -1,7 +1,10 @@
 """The page view of a notebook, and a book whose address is known."""
 
+import shutil
+
 import nbformat
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from nbformat.v4 import (
     new_code_cell,
@@ -80,33 +83,84 @@ def test_links_of_a_drawing_lead_to_pages(link, shown):
     assert output.data["text/plain"] == link
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    """A book of one page whose repository has an address."""
-    folder = tmp_path_factory.mktemp("published")
-    config = (ROOT / "_config.yml").read_text()
-    config = config.replace("OWNER/REPO", "someone/book")
-    config = config.replace("branch: main", "branch: v1.0")
-    (folder / "_config.yml").write_text(config)
+@pytest.mark.parametrize(
+    "output",
+    [
+        new_output("stream", text="short\n" + "a word " * 12),
+        new_output("execute_result", {"text/plain": "a word " * 12}),
+    ],
+)
+def test_sentences_longer_than_the_page_wrap(output):
+    cell = new_code_cell("speak", outputs=[output])
+    assert "long-lines" in page_cells(cell)[0].metadata["tags"]
+
+
+@pytest.mark.parametrize("text", ["x" * 79 + "\n" + "y" * 79, ""])
+def test_tables_as_wide_as_the_page_do_not_wrap(text):
+    cell = new_code_cell("show", outputs=[new_output("stream", text=text)])
+    assert "tags" not in page_cells(cell)[0].metadata
+
+
+ONE = "# One\n\n{badge}\n\nText and $x$.\n\n$$\nx = 1\n$$"
+
+
+def small_book(folder, address, text=ONE):
+    """A book of one page, with the extension and files of this one."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    config["repository"] = {"url": address, "branch": "v1.0"}
+    (folder / "_config.yml").write_text(yaml.safe_dump(config))
     (folder / "_toc.yml").write_text("format: jb-book\nroot: book/one\n")
-    (folder / "book").mkdir()
-    for name in ("_ext", "_static", "references.bib"):
-        (folder / "book" / name).symlink_to(ROOT / "book" / name)
-    title = new_markdown_cell(f"# One\n\n{BADGE}\n\nText.")
-    nbformat.write(new_notebook(cells=[title]), folder / "book" / "one.ipynb")
-    build(folder)
+    book = folder / "book"
+    book.mkdir()
+    for name in ("_ext", "references.bib"):
+        (book / name).symlink_to(ROOT / "book" / name)
+    shutil.copytree(ROOT / "book" / "_static", book / "_static")
+    title = new_markdown_cell(text.format(badge=BADGE))
+    nbformat.write(new_notebook(cells=[title]), book / "one.ipynb")
+    return folder
+
+
+def page_of(folder):
     page = folder / "_build" / "html" / "book" / "one.html"
     return BeautifulSoup(page.read_text(), "html.parser")
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A built book whose repository has an address."""
+    folder = tmp_path_factory.mktemp("published")
+    small_book(folder, "https://github.com/someone/book.git")
+    build(folder)
+    return folder
+
+
 def test_links_appear_with_the_address(published):
-    links = {
-        a.get_text(): a["href"] for a in published.select(".page-links a")
-    }
+    page = page_of(published)
+    links = {a.get_text(): a["href"] for a in page.select(".page-links a")}
     assert links == {
         "Open in Colab": "https://colab.research.google.com/github/someone/"
         "book/blob/v1.0/book/one.ipynb",
         "Source": "https://github.com/someone/book/blob/v1.0/book/one.ipynb",
         "Report a mistake": "https://github.com/someone/book/issues/new",
     }
-    assert not published.main.find("img")
+    assert not page.main.find("img")
+
+
+def test_a_changed_style_sheet_reaches_the_pages(published):
+    changed = "/* another look */"
+    with (published / "book/_static/custom.css").open("a") as style:
+        style.write(changed)
+    build(published)
+    static = published / "_build" / "html" / "_static"
+    linked = page_of(published).find("link", rel="stylesheet")["href"]
+    assert linked.endswith("_static/book.css")
+    for name in ("custom.css", "book.css"):
+        assert (static / name).read_text().endswith(changed)
+
+
+def test_no_links_without_an_address_no_book_with_a_wrong_formula(tmp_path):
+    text = ONE.replace("x = 1", "\\notacommand")
+    small_book(tmp_path, "https://github.com/OWNER/REPO", text)
+    with pytest.raises(AssertionError, match="one.ipynb.*notacommand"):
+        build(tmp_path)
+    assert not page_of(tmp_path).select(".page-links")
