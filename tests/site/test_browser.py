@@ -56,14 +56,13 @@ def on_phone(request, telephone, address):
     """A page in a narrow window: as it is, in the dark, in wide letters."""
     visit = Visit(telephone.new_page())
     visit.load(address + request.param)
-    visit.folded = {width: visit.measure(width) for width in PHONES}
-    visit.tab.click(".menu-button")
     visit.unfold()
+    visit.usual = {width: visit.measure(width) for width in PHONES}
+    visit.tab.click(".menu-button")
     visit.seen = {}
     for scheme in ("light", "dark"):
         visit.tab.emulate_media(color_scheme=scheme)
         visit.seen[scheme] = visit.look()
-    visit.usual = {width: visit.measure(width) for width in PHONES}
     visit.widen()
     visit.wide = {width: visit.measure(width) for width in PHONES}
     visit.tiny = visit.measure(180)
@@ -110,7 +109,7 @@ def test_nothing_is_cut_on_a_desktop(served):
 
 
 def test_fits_a_phone(on_phone):
-    for views in (on_phone.folded, on_phone.usual, on_phone.wide):
+    for views in (on_phone.usual, on_phone.wide):
         for width, view in views.items():
             assert view["width"] <= width
             assert view["spilled"] == []
