@@ -1,6 +1,8 @@
 """The page view of a notebook, and a book whose address is known."""
 
+import importlib
 import shutil
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -101,12 +103,51 @@ def test_tables_as_wide_as_the_page_do_not_wrap(text):
     assert "tags" not in page_cells(cell)[0].metadata
 
 
-ONE = "# One\n\n{badge}\n\nText and $x$.\n\n$$\nx = 1\n$$"
+@pytest.fixture(scope="module")
+def extension():
+    """The extension's module, as Sphinx imports it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "book" / "_ext")
+        yield importlib.import_module("book_site")
 
 
-def small_book(folder, address, text=ONE):
-    """A book of one page, with the extension and files of this one."""
+def test_a_wrong_formula_is_a_warning_that_names_it(extension, caplog):
+    assert "katex-html" in extension.typeset_node(None, "x = 1")
+    assert caplog.text == ""
+    assert extension.typeset_node(None, r"\notacommand") == ""
+    (record,) = caplog.records  # and a warning fails the build
+    assert record.levelname == "WARNING"
+    assert r"\notacommand" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    "url, page, names",
+    [
+        ("https://github.com/OWNER/REPO", "one.ipynb", []),
+        ("https://github.com/someone/book", "one.md", []),
+        (
+            "https://github.com/someone/book/",
+            "one.ipynb",
+            ["Open in Colab", "Source", "Report a mistake"],
+        ),
+    ],
+)
+def test_links_need_an_address_and_a_notebook(extension, url, page, names):
+    app = SimpleNamespace(
+        srcdir="/book",
+        env=SimpleNamespace(doc2path=lambda name: f"/book/{page}"),
+        config=SimpleNamespace(html_theme_options={"repository_url": url}),
+    )
+    links = extension.colab_and_source_links(app, "one")
+    assert [name for name, link in links] == names
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A built book of one page whose repository has an address."""
+    folder = tmp_path_factory.mktemp("published")
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    address = "https://github.com/someone/book.git"
     config["repository"] = {"url": address, "branch": "v1.0"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config))
     (folder / "_toc.yml").write_text("format: jb-book\nroot: book/one\n")
@@ -115,23 +156,15 @@ def small_book(folder, address, text=ONE):
     for name in ("_ext", "references.bib"):
         (book / name).symlink_to(ROOT / "book" / name)
     shutil.copytree(ROOT / "book" / "_static", book / "_static")
-    title = new_markdown_cell(text.format(badge=BADGE))
+    title = new_markdown_cell(f"# One\n\n{BADGE}\n\nText.")
     nbformat.write(new_notebook(cells=[title]), book / "one.ipynb")
+    build(folder)
     return folder
 
 
 def page_of(folder):
     page = folder / "_build" / "html" / "book" / "one.html"
     return BeautifulSoup(page.read_text(), "html.parser")
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    """A built book whose repository has an address."""
-    folder = tmp_path_factory.mktemp("published")
-    small_book(folder, "https://github.com/someone/book.git")
-    build(folder)
-    return folder
 
 
 def test_links_appear_with_the_address(published):
@@ -156,11 +189,3 @@ def test_a_changed_style_sheet_reaches_the_pages(published):
     assert linked.endswith("_static/book.css")
     for name in ("custom.css", "book.css"):
         assert (static / name).read_text().endswith(changed)
-
-
-def test_no_links_without_an_address_no_book_with_a_wrong_formula(tmp_path):
-    text = ONE.replace("x = 1", "\\notacommand")
-    small_book(tmp_path, "https://github.com/OWNER/REPO", text)
-    with pytest.raises(AssertionError, match="one.ipynb.*notacommand"):
-        build(tmp_path)
-    assert not page_of(tmp_path).select(".page-links")

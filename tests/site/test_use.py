@@ -199,9 +199,9 @@ def test_snippets_show_formulas_once(tab, address):
 
 
 FACES = {
-    "p": "Source Serif 4",
-    "p em": "Source Serif 4",
-    "p strong": "Source Serif 4",
+    "section > p": "Source Serif 4",
+    "section > p em": "Source Serif 4",
+    "blockquote strong": "Source Serif 4",
     "h1": "Source Serif 4",
     ".mathnormal": "KaTeX_Math",
     ".mop": "KaTeX_Main",
