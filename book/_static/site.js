@@ -27,7 +27,10 @@ function connectThemeButton() {
 function connectMenu() {
   const menu = document.getElementById("menu");
   menu.addEventListener("toggle", (event) => {
-    if (event.newState !== "open") return;
+    const open = event.newState === "open";
+    menu.role = open ? "dialog" : null;
+    menu.ariaLabel = open ? "Contents and search" : null;
+    if (!open) return;
     menu.focus();
     menu.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   });

@@ -65,7 +65,6 @@ def on_phone(request, telephone, address):
         visit.seen[scheme] = visit.look()
     visit.widen()
     visit.wide = {width: visit.measure(width) for width in PHONES}
-    visit.tiny = visit.measure(180)
     yield visit
     visit.tab.close()
 
@@ -129,5 +128,5 @@ def test_no_formula_is_cut_on_a_phone(on_phone):
 
 
 def test_a_formula_that_scrolls_says_so(on_phone):
-    for view in (*on_phone.wide.values(), on_phone.tiny):
+    for view in on_phone.wide.values():
         assert view["unmarked"] == []

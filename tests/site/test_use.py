@@ -106,6 +106,7 @@ def test_menu_holds_the_focus_and_gives_it_back(browser, address):
     focus = "document.activeElement.closest('.menu, .menu-button').className"
     tab.click(".menu-button")
     tab.wait_for_function(f"{focus} === 'menu'")
+    assert tab.get_by_role("dialog", name="Contents and search").is_visible()
     for _ in range(3):
         tab.keyboard.press("Tab")
         assert tab.evaluate(focus) == "menu"
@@ -241,6 +242,16 @@ def test_formulas_are_readable_without_scripts(browser, address):
         assert "\\" not in formula.locator(".katex-html").inner_text()
     assert formulas.count() >= 2
     context.close()
+
+
+def test_a_formula_too_wide_for_the_window_scrolls_and_says_so(tab, address):
+    visit = Visit(tab)
+    visit.load(address + "book/03_scoring_with_einsum.html")
+    view = visit.measure(160)
+    assert view["cutFormulas"] and view["unmarked"] == []
+    assert tab.locator(".katex-display[tabindex]").count() > 0
+    visit.measure(1440)
+    assert tab.locator(".katex-display[tabindex]").count() == 0
 
 
 def test_theme_button_switches_and_is_remembered(tab, address):
