@@ -49,9 +49,9 @@ class Visit:
         self.tab.goto(url, wait_until="load")
         self.tab.evaluate(FONTS)
 
-    def look(self):
+    def look(self, colours=False):
         """What a reader with sharp eyes would complain of."""
-        return self.tab.evaluate(PROBE)
+        return self.tab.evaluate(PROBE, colours)
 
     def unfold(self):
         self.tab.evaluate(UNFOLD)
