@@ -65,6 +65,10 @@ def test_front_door_leads_to_the_book(site):
     assert (site / target).is_file()
 
 
+def test_the_lock_lies_where_only_this_user_writes(site):
+    assert (site.parent / "tests.lock").is_file()
+
+
 def test_every_bibliography_entry_has_its_anchor(site):
     keys = ENTRY.findall((ROOT / "book" / "references.bib").read_text())
     anchors = anchors_of(site / "book" / "bibliography.html")
