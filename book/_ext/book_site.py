@@ -1,21 +1,27 @@
 """The book's Sphinx extension: theme, mathematics, citations, page view.
 
 Its own small theme replaces the stock one, which loads 1.5 MB of icon
-script. KaTeX 0.19.1, kept in `_static`, sets the mathematics offline.
+script. KaTeX 0.19.1 sets the mathematics while the pages are built, so that
+readers need no script for it.
 """
 
+import base64
 import hashlib
 import math
 import re
+from functools import cache
 from pathlib import Path
 
+import dukpy
 import imagesize
 from docutils import nodes
 from markupsafe import Markup
 from page_view import rewrite_notebook
-from sphinx.util.math import get_node_equation_number, wrap_displaymath
+from sphinx.util.logging import getLogger
+from sphinx.util.math import get_node_equation_number
 
 HERE = Path(__file__).parent
+LOGGER = getLogger(__name__)
 PLACEHOLDER = "https://github.com/OWNER/REPO"
 PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
 
@@ -25,18 +31,20 @@ ARIA_REPAIRS = {
     # A deprecated role, and no item for the list around it.
     'role="doc-biblioentry"': 'role="listitem"',
 }
-TEXT_FONTS = [
-    "fonts/source-serif-4-400-normal.woff2",
-    "fonts/source-serif-4-600-normal.woff2",
-]
-MATH_FONTS = [
-    "katex/fonts/KaTeX_Main-Regular.woff2",
-    "katex/fonts/KaTeX_Math-Italic.woff2",
-]
+# Style sheets that bring their usual fonts along, so that text is painted
+# once, in its own typeface, however slow the line. A script in layout.html
+# knows these fonts by their `font-display: swap`.
+BUNDLES = {"custom.css": "book.css", "katex/katex.min.css": "katex/math.css"}
+FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
+USUAL_FONT = re.compile(
+    r"url\(\"?(fonts/(?:source-serif-4-|KaTeX_(?:Main-Regular|Math-Italic|"
+    r"SansSerif-Regular|Size\d))[^\")]*)\"?\)"
+)
 
 # Strokes on a grid of 24, drawn for this book.
 ICONS = {
     "menu": "M4 6h16M4 12h16M4 18h16",
+    "close": "M6 6l12 12M18 6L6 18",
     "search": "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13M15.5 15.5L20 20",
     "moon": "M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z",
     "sun": "M12 8a4 4 0 1 0 0 8a4 4 0 1 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2"
@@ -72,20 +80,50 @@ def hero(rows=7, columns=34):
     )
 
 
+@cache
+def katex():
+    """An interpreter of JavaScript that has read KaTeX."""
+    interpreter = dukpy.JSInterpreter()
+    interpreter.evaljs((HERE / "katex" / "katex.min.js").read_text())
+    return interpreter
+
+
+@cache
+def typeset(tex, display=False):
+    """TeX as HTML, with MathML beside it for those who listen.
+
+    Raises:
+        dukpy.JSRuntimeError: KaTeX does not understand it.
+    """
+    return katex().evaljs(
+        "katex.renderToString(dukpy.tex, {displayMode: dukpy.display})",
+        tex=tex,
+        display=display,
+    )
+
+
+def typeset_node(node, tex, display=False):
+    """The same for a node of a page; a warning says where TeX is wrong."""
+    try:
+        return typeset(tex, display)
+    except dukpy.JSRuntimeError as error:
+        reason = str(error).strip().splitlines()[0]
+        LOGGER.warning("formula: %s in %s", reason, tex, location=node)
+        return ""
+
+
 def visit_inline_math(self, node):
-    """TeX for KaTeX, which site.js runs on every `.math` element."""
-    tex = self.encode(node.astext())
-    self.body.append(f'<span class="math notranslate">{tex}</span>')
+    """A formula in a line of text."""
+    formula = typeset_node(node, node.astext())
+    self.body.append(f'<span class="math notranslate">{formula}</span>')
     raise nodes.SkipNode
 
 
 def visit_display_math(self, node):
-    """The same for a displayed formula, with its number if it has one."""
-    tex = node.astext()
-    if not node["nowrap"]:
-        tex = wrap_displaymath(tex, None, False).strip()
+    """A displayed formula, with its number if it has one."""
+    formula = typeset_node(node, node.astext(), display=True)
     self.body.append(self.starttag(node, "div", CLASS="equation"))
-    self.body.append(f'<div class="math notranslate">{self.encode(tex)}</div>')
+    self.body.append(f'<div class="math notranslate">{formula}</div>')
     if node["number"]:
         number = get_node_equation_number(self, node)
         self.body.append(f'<span class="eqno">({number})</span>')
@@ -113,7 +151,8 @@ def first_paragraph(doctree):
 def colab_and_source_links(app, pagename):
     """Links of a chapter, once the repository's address is known."""
     options = app.config.html_theme_options
-    url = options.get("repository_url", PLACEHOLDER).rstrip("/")
+    url = options.get("repository_url", PLACEHOLDER)
+    url = url.rstrip("/").removesuffix(".git")
     source = Path(app.env.doc2path(pagename))
     if url == PLACEHOLDER or source.suffix != ".ipynb":
         return []
@@ -151,8 +190,6 @@ def prepare_page(app, pagename, templatename, context, doctree):
     context["icon"] = icon
     context["hero"] = hero()
     context["has_math"] = 'class="math' in body
-    math_fonts = MATH_FONTS if context["has_math"] else []
-    context["fonts"] = TEXT_FONTS + math_fonts
     context["description"] = first_paragraph(doctree) if doctree else ""
     tree = context["toctree"](
         collapse=True, maxdepth=1, includehidden=True, titles_only=True
@@ -164,17 +201,61 @@ def prepare_page(app, pagename, templatename, context, doctree):
         context["page_links"] = colab_and_source_links(app, pagename)
 
 
+def with_usual_fonts(path):
+    """The text of a style sheet, with its usual fonts inside."""
+
+    def data(match):
+        font = base64.b64encode((path.parent / match[1]).read_bytes())
+        return f'url("data:font/woff2;base64,{font.decode()}")'
+
+    def inside(match):
+        face, found = USUAL_FONT.subn(data, match[0])
+        return face.replace("display:block", "display:swap", found)
+
+    return FONT_FACE.sub(inside, path.read_text())
+
+
+def static_folder(app):
+    """Where the book's own style sheets, scripts and fonts lie."""
+    return Path(app.confdir, app.config.html_static_path[0])
+
+
+def bundle_fonts(app, error):
+    """Write the style sheets that the pages load."""
+    if error or app.builder.format != "html":
+        return
+    for source, target in BUNDLES.items():
+        text = with_usual_fonts(static_folder(app) / source)
+        Path(app.outdir, "_static", target).write_text(text)
+
+
+def digest(paths):
+    """One word for the contents of files; it changes when they do."""
+    contents = b"".join(p.read_bytes() for p in sorted(paths) if p.is_file())
+    return hashlib.sha256(contents).hexdigest()
+
+
+def notice_static_files(app, config):
+    """Write the pages again when a file beside them has changed.
+
+    Without a page to write, Sphinx would not copy the file.
+    """
+    files = [*static_folder(app).rglob("*"), *HERE.rglob("*.js")]
+    config.book_static_digest = digest(files)
+
+
 def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
-    code = b"".join(p.read_bytes() for p in sorted(HERE.glob("*.py")))
-    digest = hashlib.sha256(code).hexdigest()
-    app.add_config_value("book_site_digest", digest, "env")
+    app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
+    app.add_config_value("book_static_digest", "", "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
     app.add_html_math_renderer(
         "katex", (visit_inline_math, None), (visit_display_math, None)
     )
+    app.connect("config-inited", notice_static_files)
     app.connect("source-read", rewrite_notebook)
     app.connect("env-updated", let_links_reach_citations)
     app.connect("html-page-context", prepare_page)
+    app.connect("build-finished", bundle_fonts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,6 +14,7 @@ BADGE = re.compile(
     r"^\[Open this chapter in Colab\]\(https://colab\.[^)]*\)\n*", re.M
 )
 NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
+COLUMNS = 79  # of code, in the page's widest box
 NUMBER = re.compile(r"\A# \d+[.:] ")  # the site numbers the chapters itself
 SOLUTION = re.compile(
     r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
@@ -56,7 +57,21 @@ def page_cells(cell):
         return [shown, cell]
     if nbgrader.get("grade"):
         cell.source = HIDDEN_TESTS.sub("", cell.source).rstrip()
+    if prints_long_lines(cell):
+        cell.metadata["tags"] = [*tags, "long-lines"]
     return [cell]
+
+
+def prints_long_lines(cell):
+    """Is a line of its output longer than a page is wide?
+
+    Tables and tensors are not; such a line is a sentence, and wraps.
+    """
+    texts = (
+        output.get("text") or output.get("data", {}).get("text/plain", "")
+        for output in cell.get("outputs", [])
+    )
+    return any(len(line) > COLUMNS for t in texts for line in t.splitlines())
 
 
 def link_pages(cell):

@@ -1,16 +1,8 @@
-// What the pages do: set the mathematics, switch light and dark, open the
-// contents on a phone, copy code, mark the section that is being read.
+// What the pages do: switch light and dark, look after the menu of narrow
+// windows, copy code, mark the section that is being read.
 "use strict";
 
 const page = document.documentElement;
-
-function setMathematics() {
-  for (const element of document.querySelectorAll(".math")) {
-    const tex = element.textContent;
-    const displayMode = element.tagName === "DIV";
-    katex.render(tex, element, { displayMode, throwOnError: false });
-  }
-}
 
 function isDark() {
   const system = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -24,20 +16,33 @@ function switchTheme() {
   } catch {} // a private window may refuse; the page still switches
 }
 
-function connectButtons() {
-  const theme = document.querySelector(".theme-button");
-  const menu = document.querySelector(".menu-button");
-  const open = (yes) => {
-    page.classList.toggle("nav-open", yes);
-    menu.setAttribute("aria-expanded", yes);
-  };
-  theme.hidden = menu.hidden = false;
-  theme.addEventListener("click", switchTheme);
-  menu.addEventListener("click", () => {
-    open(!page.classList.contains("nav-open"));
+function connectThemeButton() {
+  const button = document.querySelector(".theme-button");
+  button.hidden = false;
+  button.addEventListener("click", switchTheme);
+}
+
+// The browser opens and closes the menu, also on Escape and on a click beside
+// it. Here it gets the focus, and closes when it has done its work.
+function connectMenu() {
+  const menu = document.getElementById("menu");
+  menu.addEventListener("toggle", (event) => {
+    const open = event.newState === "open";
+    menu.role = open ? "dialog" : null;
+    menu.ariaLabel = open ? "Contents and search" : null;
+    if (!open) return;
+    menu.focus();
+    menu.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") open(false);
+  menu.addEventListener("click", (event) => {
+    if (event.target.closest("a")) menu.hidePopover();
+  });
+  menu.addEventListener("focusout", (event) => {
+    const next = event.relatedTarget;
+    if (next && !menu.contains(next)) menu.hidePopover();
+  });
+  matchMedia("(max-width: 62rem)").addEventListener("change", () => {
+    menu.hidePopover();
   });
 }
 
@@ -57,15 +62,20 @@ function addCopyButtons() {
   }
 }
 
-// A box that scrolls must be reachable with the keyboard.
+// A box that scrolls must be reachable with the keyboard, and only then.
 function letKeyboardScroll() {
-  for (const box of document.querySelectorAll("pre, .katex-display, table")) {
-    if (box.scrollWidth <= box.clientWidth) continue;
-    box.tabIndex = 0;
-    if (box.matches(".katex-display")) {
-      box.setAttribute("role", "group");
-      box.setAttribute("aria-label", "Formula");
+  const watcher = new ResizeObserver((entries) => {
+    for (const { target: box } of entries) {
+      const scrolls = box.scrollWidth > box.clientWidth;
+      if (scrolls) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+      if (!box.matches(".katex-display")) continue;
+      box.role = scrolls ? "group" : null;
+      box.ariaLabel = scrolls ? "Formula" : null;
     }
+  });
+  for (const box of document.querySelectorAll("pre, .katex-display, table")) {
+    watcher.observe(box);
   }
 }
 
@@ -88,8 +98,8 @@ function followReading() {
   for (const section of links.keys()) watcher.observe(section);
 }
 
-if (window.katex) setMathematics();
-connectButtons();
+connectThemeButton();
+connectMenu();
 addCopyButtons();
 letKeyboardScroll();
 followReading();

@@ -14,6 +14,7 @@ from lib.shapes import Step, in_words
 from lib.transformer import TransformerConfig
 
 WIDTH, COLUMN, LINE, ENTRY, GAP = 360, 144, 12.5, 27, 14
+FITS = 22  # characters of the widest usual typeface in one line of a box
 QUIET = "#4D4D4D"
 LEFT = {"source": 12, "target": 204}
 OUT = {"source": (12, 6), "target": (348, 354)}  # box edge, residual path
@@ -54,8 +55,21 @@ class Box:
         return [(", ".join(n for n, _ in g), shape) for shape, g in groups]
 
     @property
+    def lines(self) -> list[list[str]]:
+        """Each entry's label and sizes: one line, or two if it is long."""
+        lines = []
+        for label, shape in self.entries:
+            sizes = " × ".join(map(str, shape))
+            labels = [f"{label}: "] * (len(self.entries) > 1)
+            parts = [*labels, sizes]
+            fits = len("".join(parts)) <= FITS
+            lines.append(["".join(parts)] if fits else parts)
+        return lines
+
+    @property
     def height(self) -> float:
-        return LINE + 8 + ENTRY * len(self.entries)
+        extra = sum(len(parts) - 1 for parts in self.lines)
+        return LINE + 8 + ENTRY * len(self.entries) + LINE * extra
 
 
 class Architecture:
@@ -229,10 +243,13 @@ def _arrow(*points: Point, colour: str = FAINT) -> str:
     )
 
 
-def _text(x, y, text: str, more: str = "", colour: str = INK) -> str:
+def _text(x, y, *lines: str, more: str = "", colour: str = INK) -> str:
+    """One text; each line after the first stands below the one before."""
+    first, *others = map(escape, lines)
+    rest = (f'<tspan x="{x:g}" dy="{LINE}">{t}</tspan>' for t in others)
     return (
-        f'<text x="{x:g}" y="{y:g}" fill="{colour}"{more}>{escape(text)}'
-        "</text>"
+        f'<text x="{x:g}" y="{y:g}" fill="{colour}"{more}>{first}'
+        f"{''.join(rest)}</text>"
     )
 
 
@@ -252,7 +269,9 @@ def _stack(
     name, chapter = BLOCKS[side]
     right = LEFT[side] + COLUMN + 10
     yield f'<a href="{chapter}.ipynb">'
-    yield _text(right, top - 4, f"{name} × {layers}", ' text-anchor="end"')
+    yield _text(
+        right, top - 4, f"{name} × {layers}", more=' text-anchor="end"'
+    )
     yield "</a>"
     for i, box in enumerate(column[1:], start=1):
         yield _arrow((middle, tops[i - 1]), (middle, tops[i] + box.height))
@@ -273,11 +292,10 @@ def _box(
         f'height="{box.height:g}" rx="3" fill="{box.colour}"{tint}/>'
     )
     x, y = left + COLUMN / 2, top + LINE + 1
-    yield _text(x, y, box.name, ' font-weight="bold" font-size="11.5"')
-    for label, shape in box.entries:
-        sizes = " × ".join(map(str, shape))
-        named = f"{label}: {sizes}" if len(box.entries) > 1 else sizes
-        yield _text(x, y + LINE + 1, named)
+    yield _text(x, y, box.name, more=' font-weight="bold" font-size="11.5"')
+    for (_, shape), parts in zip(box.entries, box.lines, strict=True):
+        yield _text(x, y + LINE + 1, *parts)
+        y += LINE * (len(parts) - 1)
         yield _text(x, y + 2 * LINE, in_words(shape, names), colour=QUIET)
         y += ENTRY
     yield "</a>"
@@ -303,4 +321,4 @@ def _memory(drawn: Architecture, tops: dict) -> Iterator[str]:
             (LEFT["target"], end + away),
             colour=colour,
         )
-        yield _text(x, (start + 2 * end) / 3, letter, bold)
+        yield _text(x, (start + 2 * end) / 3, letter, more=bold)

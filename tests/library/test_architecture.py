@@ -94,6 +94,18 @@ def test_each_shape_is_written_in_numbers_and_in_words(drawing, svg):
         assert sum(labels, []) == list(box.shapes) * bool(labels)
 
 
+def test_long_lines_are_broken(svg):
+    """No line has more letters than DejaVu, a wide typeface, gets into a box.
+
+    "batch heads s_len d_head" is the longest that does.
+    """
+    for link in svg.find_all("a"):
+        height = float(link.rect["height"]) if link.rect else 99
+        texts = [list(text.strings) for text in link.find_all("text")]
+        assert all(len(line) <= 24 for lines in texts for line in lines)
+        assert 12.5 * sum(map(len, texts)) < height + 1
+
+
 def test_boxes_lead_to_their_chapters(svg):
     led = {}
     for link in svg.find_all("a"):

@@ -6,8 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -38,11 +38,19 @@ def build(folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@contextmanager
+def my_turn(folder):
+    """Workers of pytest-xdist take turns; other users have other folders."""
+    folder.mkdir(exist_ok=True)
+    with open(folder / "tests.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def site():
     """The folder of the built site; built first where it is missing."""
-    with open(Path(tempfile.gettempdir(), "book-site.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # workers of pytest-xdist take turns
+    with my_turn(SITE.parent):
         if not (SITE / "index.html").exists():
             build(ROOT)
     return SITE

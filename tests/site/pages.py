@@ -1,4 +1,4 @@
-"""The pages of the book, read from the table of contents."""
+"""The pages of the book and its address, as they are configured."""
 
 import yaml
 
@@ -13,5 +13,8 @@ DOCUMENTS = [
         for chapter in part["chapters"]
     ),
 ]
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
+ADDRESS = CONFIG["repository"]["url"].rstrip("/").removesuffix(".git")
+HAS_ADDRESS = not ADDRESS.endswith("OWNER/REPO")
 NOTEBOOKS = [d for d in DOCUMENTS if (ROOT / f"{d}.ipynb").exists()]
 PAGES = [f"{name}.html" for name in [*DOCUMENTS, "search"]]

@@ -1,5 +1,6 @@
-// Runs in the page and says what a reader with sharp eyes would complain of.
-() => {
+// Runs in the page and says what a reader with sharp eyes would complain of;
+// the colours, which take long, only if asked for.
+(colours) => {
   const canvas = document
     .createElement("canvas")
     .getContext("2d", { willReadFrequently: true });
@@ -46,7 +47,7 @@
     const element = texts.currentNode.parentElement;
     const text = texts.currentNode.data;
     if (!text.trim() || element.closest("script, style")) continue;
-    if (shown(element)) elements.add(element);
+    if (colours && shown(element)) elements.add(element);
     if (!element.closest("pre, code, .katex")) words += text;
   }
   const tooFaint = new Map();

@@ -10,14 +10,21 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 from tests.site.conftest import ROOT
-from tests.site.pages import NOTEBOOKS, PAGES
+from tests.site.pages import ADDRESS, HAS_ADDRESS, NOTEBOOKS, PAGES
 
+MATHML = re.compile(r"<math\b.*?</math>", re.S)
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
 
 
 @cache
 def soup_of(path):
-    return BeautifulSoup(path.read_text(), "html.parser")
+    """The page without the MathML, which repeats what it shows."""
+    return BeautifulSoup(MATHML.sub("", path.read_text()), "html.parser")
+
+
+@cache
+def anchors_of(path):
+    return {tag["id"] for tag in soup_of(path).find_all(id=True)}
 
 
 @pytest.fixture(params=PAGES)
@@ -45,7 +52,7 @@ def broken(page, target):
     path = (page.parent / unquote(address)).resolve() if address else page
     if not path.is_file():
         return True
-    return bool(anchor) and not soup_of(path).find(id=unquote(anchor))
+    return bool(anchor) and unquote(anchor) not in anchors_of(path)
 
 
 def test_links_lead_somewhere(page, soup):
@@ -58,11 +65,15 @@ def test_front_door_leads_to_the_book(site):
     assert (site / target).is_file()
 
 
+def test_the_lock_lies_where_only_this_user_writes(site):
+    assert (site.parent / "tests.lock").is_file()
+
+
 def test_every_bibliography_entry_has_its_anchor(site):
     keys = ENTRY.findall((ROOT / "book" / "references.bib").read_text())
-    anchors = soup_of(site / "book" / "bibliography.html")
+    anchors = anchors_of(site / "book" / "bibliography.html")
     assert keys
-    assert [key for key in keys if not anchors.find(id=key)] == []
+    assert [key for key in keys if key not in anchors] == []
 
 
 def test_pictures_are_described_and_numbered(soup):
@@ -99,9 +110,27 @@ def test_description_for_search_engines(page, soup):
         assert 40 <= len(description["content"]) <= 160
 
 
-def test_no_button_of_a_service_before_the_address_is_known(soup):
-    assert "OWNER/REPO" not in str(soup)
-    assert "colab.research" not in str(soup)
+def test_buttons_of_services_appear_with_the_address(page, soup):
+    links = {a.get_text(): a["href"] for a in soup.select(".page-links a")}
+    if HAS_ADDRESS and f"book/{page.stem}" in NOTEBOOKS:
+        owner = ADDRESS.removeprefix("https://github.com/")
+        assert set(links) == {"Open in Colab", "Source", "Report a mistake"}
+        assert f"github/{owner}/blob/" in links["Open in Colab"]
+        assert links["Source"].startswith(f"{ADDRESS}/blob/")
+        assert links["Report a mistake"] == f"{ADDRESS}/issues/new"
+    else:
+        assert links == {}
+        assert "colab.research" not in page.read_text()
+    assert "OWNER/REPO" not in page.read_text()
+
+
+def test_every_formula_is_set_before_any_script_runs(page):
+    text = page.read_text()
+    formulas = text.count('class="math notranslate"')
+    for part in ('class="katex-html"', "<math ", "</annotation>"):
+        assert text.count(part) == formulas
+    assert "katex-error" not in text
+    assert "katex.min.js" not in text
 
 
 @pytest.mark.parametrize("icon", ["favicon.ico", "_static/favicon.svg"])

@@ -1,7 +1,12 @@
 """The page view of a notebook, and a book whose address is known."""
 
+import importlib
+import shutil
+from types import SimpleNamespace
+
 import nbformat
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from nbformat.v4 import (
     new_code_cell,
@@ -80,33 +85,107 @@ def test_links_of_a_drawing_lead_to_pages(link, shown):
     assert output.data["text/plain"] == link
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        new_output("stream", text="short\n" + "a word " * 12),
+        new_output("execute_result", {"text/plain": "a word " * 12}),
+    ],
+)
+def test_sentences_longer_than_the_page_wrap(output):
+    cell = new_code_cell("speak", outputs=[output])
+    assert "long-lines" in page_cells(cell)[0].metadata["tags"]
+
+
+@pytest.mark.parametrize("text", ["x" * 79 + "\n" + "y" * 79, ""])
+def test_tables_as_wide_as_the_page_do_not_wrap(text):
+    cell = new_code_cell("show", outputs=[new_output("stream", text=text)])
+    assert "tags" not in page_cells(cell)[0].metadata
+
+
+@pytest.fixture(scope="module")
+def extension():
+    """The extension's module, as Sphinx imports it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "book" / "_ext")
+        yield importlib.import_module("book_site")
+
+
+def test_a_wrong_formula_is_a_warning_that_names_it(extension, caplog):
+    assert "katex-html" in extension.typeset_node(None, "x = 1")
+    assert caplog.text == ""
+    assert extension.typeset_node(None, r"\notacommand") == ""
+    (record,) = caplog.records  # and a warning fails the build
+    assert record.levelname == "WARNING"
+    assert r"\notacommand" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    "url, page, names",
+    [
+        ("https://github.com/OWNER/REPO", "one.ipynb", []),
+        ("https://github.com/someone/book", "one.md", []),
+        (
+            "https://github.com/someone/book/",
+            "one.ipynb",
+            ["Open in Colab", "Source", "Report a mistake"],
+        ),
+    ],
+)
+def test_links_need_an_address_and_a_notebook(extension, url, page, names):
+    app = SimpleNamespace(
+        srcdir="/book",
+        env=SimpleNamespace(doc2path=lambda name: f"/book/{page}"),
+        config=SimpleNamespace(html_theme_options={"repository_url": url}),
+    )
+    links = extension.colab_and_source_links(app, "one")
+    assert [name for name, link in links] == names
+
+
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    """A book of one page whose repository has an address."""
+    """A built book of one page whose repository has an address."""
     folder = tmp_path_factory.mktemp("published")
-    config = (ROOT / "_config.yml").read_text()
-    config = config.replace("OWNER/REPO", "someone/book")
-    config = config.replace("branch: main", "branch: v1.0")
-    (folder / "_config.yml").write_text(config)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    address = "https://github.com/someone/book.git"
+    config["repository"] = {"url": address, "branch": "v1.0"}
+    (folder / "_config.yml").write_text(yaml.safe_dump(config))
     (folder / "_toc.yml").write_text("format: jb-book\nroot: book/one\n")
-    (folder / "book").mkdir()
-    for name in ("_ext", "_static", "references.bib"):
-        (folder / "book" / name).symlink_to(ROOT / "book" / name)
+    book = folder / "book"
+    book.mkdir()
+    for name in ("_ext", "references.bib"):
+        (book / name).symlink_to(ROOT / "book" / name)
+    shutil.copytree(ROOT / "book" / "_static", book / "_static")
     title = new_markdown_cell(f"# One\n\n{BADGE}\n\nText.")
-    nbformat.write(new_notebook(cells=[title]), folder / "book" / "one.ipynb")
+    nbformat.write(new_notebook(cells=[title]), book / "one.ipynb")
     build(folder)
+    return folder
+
+
+def page_of(folder):
     page = folder / "_build" / "html" / "book" / "one.html"
     return BeautifulSoup(page.read_text(), "html.parser")
 
 
 def test_links_appear_with_the_address(published):
-    links = {
-        a.get_text(): a["href"] for a in published.select(".page-links a")
-    }
+    page = page_of(published)
+    links = {a.get_text(): a["href"] for a in page.select(".page-links a")}
     assert links == {
         "Open in Colab": "https://colab.research.google.com/github/someone/"
         "book/blob/v1.0/book/one.ipynb",
         "Source": "https://github.com/someone/book/blob/v1.0/book/one.ipynb",
         "Report a mistake": "https://github.com/someone/book/issues/new",
     }
-    assert not published.main.find("img")
+    assert not page.main.find("img")
+
+
+def test_a_changed_style_sheet_reaches_the_pages(published):
+    changed = "/* another look */"
+    with (published / "book/_static/custom.css").open("a") as style:
+        style.write(changed)
+    build(published)
+    static = published / "_build" / "html" / "_static"
+    linked = page_of(published).find("link", rel="stylesheet")["href"]
+    assert linked.endswith("_static/book.css")
+    for name in ("custom.css", "book.css"):
+        assert (static / name).read_text().endswith(changed)

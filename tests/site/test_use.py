@@ -1,0 +1,283 @@
+"""What a reader does: search, follow links, open the menu, copy code."""
+
+import re
+
+import pytest
+
+from tests.site.pages import PAGES
+from tests.site.visit import Visit
+
+LONG = "book/04_masks.html"
+TOP = "(element) => element.getBoundingClientRect().top"
+
+
+@pytest.fixture(scope="module")
+def desktop(browser):
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(desktop):
+    page = desktop.new_page()
+    yield page
+    page.close()
+
+
+@pytest.fixture(params=["with scripts", "without scripts"])
+def phone(request, browser, address):
+    """A long page on a phone, scrolled far down."""
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740},
+        java_script_enabled=request.param == "with scripts",
+    )
+    page = context.new_page()
+    page.goto(address + LONG)
+    page.mouse.move(180, 400)
+    page.mouse.wheel(0, 5000)
+    page.wait_for_timeout(200)
+    yield page
+    context.close()
+
+
+def in_view(locator):
+    """Does the element stand in the window?"""
+    window, box = locator.page.viewport_size, locator.bounding_box()
+    return (
+        box is not None
+        and 0 <= box["x"] <= box["x"] + box["width"] <= window["width"]
+        and 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
+    )
+
+
+def test_79_columns_fit_without_scrolling(tab, address):
+    tab.goto(address + PAGES[1])
+    box = tab.locator(".cell_input pre").first
+    scrolls = """(box, columns) => {
+        box.textContent = "m".repeat(columns);
+        return box.scrollWidth > box.clientWidth;
+    }"""
+    assert not box.evaluate(scrolls, 79)
+    assert box.evaluate(scrolls, 100)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_are_legible_on_a_desktop(tab, address, scheme):
+    tab.emulate_media(color_scheme=scheme)
+    visit = Visit(tab)
+    visit.load(address + PAGES[1])
+    assert visit.look(colours=True)["tooFaint"] == []
+
+
+def press(locator):
+    """Press it where it stands; a locator's own click scrolls the page."""
+    box = locator.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    locator.page.mouse.click(x, y)
+    locator.page.wait_for_timeout(200)
+
+
+def test_menu_opens_over_a_scrolled_page(phone):
+    button, title = phone.locator(".menu-button"), phone.locator("h1")
+    place = title.bounding_box()["y"]
+    assert place < -3000
+    press(button)
+    for name in ("input[name=q]", ".page-toc ul ul a"):
+        assert in_view(phone.locator(name).first)
+    phone.mouse.move(100, 400)
+    phone.mouse.wheel(0, 5000)
+    phone.wait_for_timeout(200)
+    last = phone.locator(".book-nav a").last
+    assert in_view(last)
+    phone.keyboard.press("Escape")
+    assert not last.is_visible()
+    press(button)
+    press(phone.locator(".close-button"))
+    assert not last.is_visible()
+    assert title.bounding_box()["y"] == place
+
+
+def test_menu_holds_the_focus_and_gives_it_back(browser, address):
+    context = browser.new_context(viewport={"width": 360, "height": 740})
+    tab = context.new_page()
+    tab.goto(address + LONG)
+    focus = "document.activeElement.closest('.menu, .menu-button').className"
+    tab.click(".menu-button")
+    tab.wait_for_function(f"{focus} === 'menu'")
+    assert tab.get_by_role("dialog", name="Contents and search").is_visible()
+    for _ in range(3):
+        tab.keyboard.press("Tab")
+        assert tab.evaluate(focus) == "menu"
+    tab.keyboard.press("Escape")
+    assert tab.evaluate(focus) == "menu-button"
+    tab.click(".menu-button")
+    section = tab.locator(".page-toc ul ul a").nth(3)
+    heading = tab.locator(section.get_attribute("href")).locator("h2").first
+    section.click()
+    assert not section.is_visible()
+    assert in_view(heading)
+    context.close()
+
+
+def test_sections_are_reachable_at_every_width(tab, address):
+    tab.goto(address + LONG)
+    tab.evaluate("window.scrollTo(0, 5000)")
+    section = tab.locator(".page-toc ul ul a").first
+    for width in (320, 700, 991, 993, 1150, 1279, 1281):
+        tab.set_viewport_size({"width": width, "height": 740})
+        tab.wait_for_timeout(50)
+        if tab.locator(".menu-button").is_visible():
+            assert not in_view(section)
+            tab.locator(".menu-button").click()
+        assert in_view(section), width
+        tab.keyboard.press("Escape")
+
+
+def headings_top(tab, anchor):
+    return tab.locator(f"{anchor} > :is(h2, h3)").first.evaluate(TOP)
+
+
+def test_deep_links_land_at_once_and_below_the_bar(tab, address):
+    tab.goto(address + LONG)
+    links = tab.locator(".page-toc ul ul a")
+    first, last = (
+        link.get_attribute("href") for link in (links.first, links.last)
+    )
+    tab.goto(address + PAGES[0])
+    tab.goto(address + LONG + last)
+    at_load = tab.evaluate("scrollY"), headings_top(tab, last)
+    bar = tab.locator(".top-bar").bounding_box()["height"]
+    tab.wait_for_timeout(400)
+    assert (tab.evaluate("scrollY"), headings_top(tab, last)) == at_load
+    links.first.click()
+    assert bar <= headings_top(tab, first) <= bar + 40
+
+
+def find(tab, word):
+    tab.locator("input[name=q]").first.fill(word)
+    tab.locator("input[name=q]").first.press("Enter")
+    tab.wait_for_selector("#search-results h2:text('Search Results')")
+    tab.wait_for_load_state("networkidle")  # the pages of the snippets
+
+
+@pytest.mark.parametrize(
+    "word, page",
+    [
+        ("padding", "book/01_tokens_and_embeddings.html"),
+        ("overflow", "book/02_dot_products_and_softmax.html"),
+        ("einsum", "book/03_scoring_with_einsum.html"),
+    ],
+)
+def test_search_finds_the_page(tab, address, word, page):
+    visit = Visit(tab)
+    visit.load(address + PAGES[0])
+    find(tab, word)
+    snippets = tab.locator("#search-results .context").all_text_contents()
+    assert not re.search(r"\\[a-z]+\{", " ".join(snippets))  # TeX
+    tab.locator(f"#search-results a[href^='{page}']").first.click()
+    tab.wait_for_url(re.compile(re.escape(page)))
+    visit.assert_calm()
+
+
+def test_search_marks_the_words_of_this_query_only(tab, address):
+    tab.goto(address + PAGES[0])
+    find(tab, "heads")
+    find(tab, "overflow")
+    marked = tab.locator(".highlighted").all_text_contents()
+    assert {word.lower() for word in marked} == {"overflow"}
+    assert tab.locator(".menu .highlighted").count() == 0
+
+
+def test_search_works_as_a_file(tab, site):
+    visit = Visit(tab)
+    visit.load((site / "search.html").as_uri())
+    find(tab, "overflow")
+    assert tab.locator("#search-results li").count() >= 1
+    visit.assert_calm()
+
+
+FACES = {
+    "section > p": "Source Serif 4",
+    "section > p em": "Source Serif 4",
+    "blockquote strong": "Source Serif 4",
+    "h1": "Source Serif 4",
+    ".mathnormal": "KaTeX_Math",
+    ".mop": "KaTeX_Main",
+}
+
+
+def test_the_first_visit_shows_one_family_of_type(browser, address):
+    context = browser.new_context()
+    context.route("**/*.woff2", lambda route: route.abort())  # never in time
+    visit = Visit(context.new_page())
+    visit.load(address + "book/03_scoring_with_einsum.html")
+    tools = context.new_cdp_session(visit.tab)
+    for domain in ("DOM", "CSS"):
+        tools.send(f"{domain}.enable")
+    root = tools.send("DOM.getDocument")["root"]["nodeId"]
+    used = {}
+    for selector in FACES:
+        wanted = {"nodeId": root, "selector": f"main {selector}"}
+        node = tools.send("DOM.querySelector", wanted)["nodeId"]
+        fonts = tools.send("CSS.getPlatformFontsForNode", {"nodeId": node})
+        names = (font["familyName"] for font in fonts["fonts"])
+        used[selector] = {name.removesuffix(" SemiBold") for name in names}
+    shift = visit.tab.evaluate("window.layoutShift")
+    context.close()
+    assert used == {key: {name} for key, name in FACES.items()}
+    assert shift < 0.001
+
+
+def test_formulas_are_readable_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(address + "book/03_scoring_with_einsum.html")
+    formulas = tab.locator("div.math")
+    for formula in formulas.all():
+        box = formula.locator(".katex-html").bounding_box()
+        assert box["width"] > 50 and box["height"] > 20
+        assert "\\" not in formula.locator(".katex-html").inner_text()
+    assert formulas.count() >= 2
+    context.close()
+
+
+def test_a_formula_too_wide_for_the_window_scrolls_and_says_so(tab, address):
+    visit = Visit(tab)
+    visit.load(address + "book/03_scoring_with_einsum.html")
+    view = visit.measure(160)
+    assert view["cutFormulas"] and view["unmarked"] == []
+    assert tab.locator(".katex-display[tabindex]").count() > 0
+    visit.measure(1440)
+    assert tab.locator(".katex-display[tabindex]").count() == 0
+
+
+def test_theme_button_switches_and_is_remembered(tab, address):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    tab.goto(address + PAGES[0])
+    before = tab.evaluate(colour)
+    tab.click(".theme-button")
+    after = tab.evaluate(colour)
+    tab.reload()
+    assert before != after == tab.evaluate(colour)
+    tab.evaluate("localStorage.clear()")
+
+
+def test_first_tab_stop_skips_to_the_text(tab, address):
+    tab.goto(address + PAGES[1])
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "main"
+
+
+def test_copy_button_copies_the_code(browser, address):
+    context = browser.new_context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto(address + PAGES[1])
+    cell = tab.locator(".cell_input").first
+    cell.hover()
+    cell.locator(".copy-button").click()
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert copied == cell.locator("pre").inner_text().rstrip()
+    context.close()
