@@ -7,12 +7,12 @@ Python 3.6 does not know.
 """
 
 import hashlib
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,7 +119,7 @@ def check_python(venv):
             f"{have}, newer than the tested {TESTED}: trying it. If it "
             "fails, remove .venv and add PYTHON=python3.14 to the command."
         )
-    if not is_made and not importlib.util.find_spec("ensurepip"):
+    if not is_made and not find_spec("ensurepip"):
         raise Problem(
             f"{have}, but not its module venv: on Debian and Ubuntu, "
             "`apt-get install python3-venv` brings it."
@@ -214,20 +214,15 @@ def why_pip_failed(output):
 
 def run(command, show=None):
     """Run a command; of its output only lines like `show` are printed."""
-    process = subprocess.Popen(
-        command,
-        cwd=str(ROOT),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     lines = []
-    for line in process.stdout:
-        lines.append(line)
-        shown = show.match(line) if show else None
-        if shown:
-            print("  {} {}".format(*shown.groups()), flush=True)
-    status = process.wait()
+    with subprocess.Popen(command, cwd=str(ROOT), text=True, **pipe) as child:
+        for line in child.stdout:
+            lines.append(line)
+            shown = show.match(line) if show else None
+            if shown:
+                print("  {} {}".format(*shown.groups()), flush=True)
+    status = child.returncode
     return subprocess.CompletedProcess(command, status, "".join(lines))
 
 
