@@ -7,6 +7,7 @@ docstring cut to its first line.
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -51,6 +52,7 @@ def is_taught(source: str) -> bool:
     return "Not taught." not in (ast.get_docstring(ast.parse(source)) or "")
 
 
+@cache
 def homes(root: Path = ROOT) -> dict[str, Path]:
     """Each module that is taught, and the chapter that first shows it.
 
