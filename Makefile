@@ -31,7 +31,7 @@ serve: book ## | show the website at http://localhost:8000
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-test: _build/.book .venv/.tests lint ## | check everything that needs no GPU (and the rest where there is one)
+test: _build/.book .venv/.tests lint ## | check everything (on a GPU only where there is one)
 	$(BIN)/python -m pytest tests/library -q -n 2 \
 	  --cov --cov-config=tests/library/coverage.ini
 	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope \
@@ -41,7 +41,7 @@ test: _build/.book .venv/.tests lint ## | check everything that needs no GPU (an
 	then $(NBVAL) --nbval-kernel-name book-gpu $(CHAPTERS); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
-test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
+test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
 	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu_report
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
@@ -54,7 +54,7 @@ faults: .venv/.tests ## | break the library in every way we know and see who not
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
 
-model: .venv/.chapters ## | train the date model of chapters 11 and 12 from five seeds
+model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 and 12 from five seeds
 	PYTHONPATH=book $(BIN)/python -m benchmarks.date_model
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
@@ -64,7 +64,7 @@ lint: .venv/.tests ## 2 s | style of Python files and notebooks
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --no-cache --check .
 
-clean: ## | remove what was built, but not the environment
+clean: ## 1 s | remove what was built, but not the environment
 	rm -rf _build
 
 .venv/.book .venv/.chapters .venv/.tests .venv/.lab: FORCE
