@@ -1,9 +1,8 @@
 """Fill `.venv`, part by part: `python3 tools/environment.py book tests`.
 
 The Makefile calls this before every target that needs the environment; when
-nothing is missing it says nothing and takes a moment. An old Python must be
-able to read this file to say that it is too old: here stands nothing that
-Python 3.6 does not know.
+nothing is missing it says nothing and takes a moment. The syntax is that of
+Python 3.6: an old Python must be able to read this to say that it is too old.
 """
 
 import hashlib
