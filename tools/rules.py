@@ -33,7 +33,7 @@ from tools.taught import (
 )
 
 # What a definition may use though no chapter teaches it.
-FOUNDATION = {"runtime", "validate"}
+FOUNDATION = {"runtime", "validate", "lists"}
 
 
 def imports_from_lib(

@@ -36,15 +36,17 @@ def attention_weights(
         ValueError: leading axes or widths differ, there is no key, or the
             mask does not broadcast to the scores.
     """
-    validate.attention_operands(q, k)
+    validate.shapes("q: *lead q_len d_head, k: *lead k_len d_head", q=q, k=k)
     scores = (q / math.sqrt(q.shape[-1])) @ k.mT
     validate.mask(may_attend, scores)
     if may_attend is None:
         return torch.softmax(scores, dim=-1)
     idle = ~may_attend.any(-1, keepdim=True)
-    scores += torch.where(may_attend | idle, 0.0, -math.inf)
+    scores.masked_fill_(~(may_attend | idle), -math.inf)
     weights = torch.softmax(scores, dim=-1)
-    return weights.masked_fill(idle, 0.0) if validate.some(idle) else weights
+    if torch.compiler.is_compiling() or idle.any():
+        weights = weights.masked_fill(idle, 0.0)
+    return weights
 
 
 def attention(
@@ -75,6 +77,6 @@ def attention(
             a probability below 1.
     """
     weights = attention_weights(q, k, may_attend)
-    validate.values(k, v)
+    validate.shapes("k: *lead k_len d_head, v: *lead k_len d_value", k=k, v=v)
     validate.probability("dropout", dropout)
     return F.dropout(weights, dropout) @ v

@@ -137,7 +137,8 @@ def generate(
             language not a string.
         ValueError: there is no day or no language, or one is unknown.
     """
-    count = validate.to_generate(days, count, seed, languages)
+    validate.to_generate(days, count, seed, languages)
+    count = len(days) if count is None else count
     draw = random.Random(seed)
     examples = []
     for i in range(count):

@@ -74,7 +74,7 @@ class LayerNorm(nn.Module):
             TypeError: `x` is not floating point.
             ValueError: `x` has another width.
         """
-        validate.width(self.d_model, x=x)
+        validate.shapes("x: ... d_model", x=x, d_model=self.d_model)
         shape = (self.d_model,)
         return F.layer_norm(x, shape, self.weight, self.bias, self.eps)
 
@@ -115,7 +115,8 @@ class FeedForward(nn.Module):
             TypeError: `x` is not floating point.
             ValueError: `x` has another width.
         """
-        validate.width(self.widen.in_features, x=x)
+        d_model = self.widen.in_features
+        validate.shapes("x: ... d_model", x=x, d_model=d_model)
         hidden = self.activation(self.widen(x))
         return self.narrow(self.dropout(hidden))
 
@@ -160,8 +161,8 @@ class Residual(nn.Module):
             ValueError: `x` has another width, or the sublayer changes its
                 shape.
         """
-        validate.width(self.norm.d_model, x=x)
-        sublayer = validate.keeps_shape(sublayer, x)
-        if self.norm_first:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
+        validate.shapes("x: ... d_model", x=x, d_model=self.norm.d_model)
+        branch = sublayer(self.norm(x) if self.norm_first else x)
+        validate.same_shape("the result of sublayer", branch, x)
+        total = x + self.dropout(branch)
+        return total if self.norm_first else self.norm(total)

@@ -3,6 +3,12 @@
 One convention in the whole book: a mask is boolean, True = may attend, and
 broadcasts to (batch, heads, q_len, k_len). Masks combine with `&`. The other
 functions translate from and to the conventions of other code.
+
+Two things that other code passes around need no translator. The weights that
+`nn.MultiheadAttention` gives are as a rule the mean over the heads: that is
+`weights.mean(1)` of ours. And a bias that is added to the scores (ALiBi, T5)
+is more than a mask: `torch.nn.functional.scaled_dot_product_attention` takes
+one, this book does not.
 """
 
 import math
@@ -28,7 +34,9 @@ def padding_mask(
         ValueError: it has not one axis, or a length is negative or beyond
             `max_length`.
     """
-    max_length = validate.key_count(lengths, max_length)
+    validate.lengths(lengths, max_length)
+    if max_length is None:
+        max_length = int(lengths.max())
     position = torch.arange(max_length, device=lengths.device)
     return (position < lengths[:, None])[:, None, None]
 
@@ -81,7 +89,9 @@ def from_additive(mask: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
     Raises:
         TypeError: the mask is not floating point.
         ValueError: an entry is neither 0 nor -inf. A bias such as ALiBi's
-            is more than a mask and cannot be expressed as one.
+            is more than a mask and cannot be expressed as one. Large
+            negative numbers that stand for -inf must be replaced first:
+            `mask.masked_fill(mask < -1e4, -math.inf)`.
     """
     validate.floating(mask=mask)
     validate.only(mask, (0, -math.inf))
@@ -128,7 +138,7 @@ def from_key_padding_mask(
         ValueError: it has not two axes.
     """
     validate.boolean(mask=mask)
-    validate.exact_rank(2, mask=mask)
+    validate.axes("mask: batch length", mask=mask)
     return ~mask[:, None, None]
 
 

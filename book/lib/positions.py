@@ -134,7 +134,8 @@ def rotary(
         ValueError: `x` has fewer than two axes or an odd width, `offset` is
             negative, or the base not a number above 1.
     """
-    length, d_head = validate.turnable(x, offset)
+    validate.turnable(x, offset)
+    length, d_head = x.shape[-2:]
     last = offset + length
     table = sinusoidal_positions(last, d_head, base, torch.float64)[offset:]
     sin, cos = table.to(x).unflatten(1, (-1, 2)).unbind(-1)

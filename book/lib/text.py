@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from lib import validate
+from lib import lists, validate
 
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 
@@ -31,7 +31,7 @@ def join_words(tokens: list[str]) -> str:
     `split_words` dropped (a second space, the tight fit of a hyphen or of an
     opening bracket) cannot be restored.
     """
-    tokens = validate.texts(tokens, "tokens")
+    tokens = lists.strings(tokens, "tokens")
     return re.sub(r" ([.,;:!?])", r"\1", " ".join(tokens))
 
 
@@ -54,8 +54,9 @@ class Vocabulary:
 
     def __init__(self, tokens, split=split_words, join=join_words):
         validate.functions(split=split, join=join)
-        ordinary = validate.ordinary_tokens(tokens, SPECIALS)
-        self.tokens = [*SPECIALS, *sorted(ordinary)]
+        tokens = lists.strings(tokens, "tokens")
+        validate.ordinary_tokens(tokens, SPECIALS)
+        self.tokens = [*SPECIALS, *sorted(set(tokens))]
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         self.split, self.join = split, join
 
@@ -68,7 +69,7 @@ class Vocabulary:
                 `split` or `join` is not a function.
         """
         validate.functions(split=split, join=join)
-        texts = validate.texts(texts)
+        texts = lists.strings(texts)
         return cls([t for text in texts for t in split(text)], split, join)
 
     def __len__(self) -> int:
@@ -101,7 +102,7 @@ class Vocabulary:
             ValueError: an id is not in the vocabulary, or the tensor has not
                 exactly one axis.
         """
-        ids = validate.id_list(ids, len(self))
+        ids = lists.ids(ids, len(self))
         silent = (self.pad_id, self.bos_id, self.eos_id)
         return self.join([self.tokens[i] for i in ids if i not in silent])
 
@@ -116,7 +117,7 @@ def pad_batch(
         ValueError: there is no sequence, or an id is negative.
     """
     validate.integer("pad_id", pad_id, least=0)
-    rows = validate.sequences(sequences)
+    rows = lists.sequences(sequences)
     longest = max(len(ids) for ids in rows)
     padded = [ids + [pad_id] * (longest - len(ids)) for ids in rows]
     return torch.tensor(padded, dtype=torch.int64)

@@ -170,6 +170,23 @@ def test_huge_scores_of_an_idle_query_stay_out():
     assert out.isfinite().all() and (out[1] == 0).all()
 
 
+@pytest.mark.parametrize("huge", [-10_000.0, 10_000.0])
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_a_masked_key_may_be_huge_in_half_precision(huge, kind):
+    """Its score is infinite in float16; added to -inf it would be NaN."""
+    q, k, v = draw_qkv(2, dtype=kind)
+    q[0], k[:, 1] = 50.0, huge
+    may = torch.tensor([True, False, True, True, True], device=DEVICE)
+    if kind == torch.float16:
+        assert ((q @ k.mT / math.sqrt(7)).abs() == math.inf).any()
+    q.requires_grad_()
+    weights, out = attention_weights(q, k, may), attention(q, k, v, may)
+    same(weights[..., may], attention_weights(q, k[:, may]))
+    close(out, F.scaled_dot_product_attention(q, k, v, may), steps=32)
+    out.sum().backward()
+    assert (weights[..., ~may] == 0).all() and q.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("masked", [False, True])
 def test_gradient(masked):
     q, k, v = (x.requires_grad_() for x in draw_qkv(2, dtype=torch.float64))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from lib.attention import attention
+from lib.interop import from_torch
 from lib.masks import (
     additive,
     causal_mask,
@@ -207,6 +208,17 @@ def test_from_attn_mask_means_to_us_what_it_means_to_torch(shape):
     close(masked_by_torch(attn_mask=attn_mask)[0], out)
 
 
+def test_the_averaged_weights_of_torch_are_our_mean_over_the_heads():
+    module, x = torchs()
+    mask = padding_mask(tensor([3, 5, 1]))
+    theirs = {"key_padding_mask": ~mask[:, 0, 0], "average_attn_weights": True}
+    _, averaged = module(x, x, x, **theirs)
+    ours = from_torch(module)
+    _, weights = ours(x, may_attend=mask, need_weights=True)
+    assert weights.shape == (3, 2, 5, 5)
+    close(weights.mean(1), averaged)
+
+
 @few
 @given(size, size, size, size)
 def test_for_torch_mha_and_back(batch, heads, q_len, k_len):
@@ -250,6 +262,8 @@ def test_a_mask_of_numbers_is_refused_and_its_converter_named(
 def test_from_additive_refuses_what_is_more_than_a_mask(other):
     mask = tensor([[0.0, -math.inf], [other, 0.0]])
     with refused(ValueError, "mask", "only 0 and -inf", f"{other}"):
+        from_additive(mask)
+    with refused(ValueError, "mask", "-inf", "a bias is more than a mask"):
         from_additive(mask)
 
 

@@ -1,0 +1,102 @@
+"""What drawings are made of: colours, cells, words, boxes and arrows.
+
+`name` becomes the gid of a mark, by which a page finds it.
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+INK, FAINT, PLATE = "#222222", "#888888", "#F2F2F2"
+TOKEN, MAY = "#DCEAF4", "#2F7FBC"
+CENTRED = {"ha": "center", "va": "center"}
+
+plt.style.use(Path(__file__).parent.with_name("book.mplstyle"))
+
+
+def numbers(data) -> list:
+    """Plain Python numbers of a tensor on any device, or of a list."""
+    return torch.as_tensor(data).detach().cpu().double().tolist()
+
+
+def bare(axes, xlim, ylim) -> None:
+    """No frame and no ticks, for drawings that have no axes."""
+    axes.set(xlim=xlim, ylim=ylim)
+    axes.axis("off")
+
+
+def frameless(axes, *ticks) -> None:
+    """Ticks at the given places, x first, without lines or a frame."""
+    for which, (places, labels) in zip("xy", ticks, strict=False):
+        getattr(axes, f"set_{which}ticks")(places, labels)
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)
+
+
+def words(axes, at, text, **style):
+    """A text, centred unless the style says otherwise."""
+    return axes.text(*at, text, **(CENTRED | style))
+
+
+def cell(axes, corner, size, colour=PLATE, **style) -> Rectangle:
+    """A rectangle without a word."""
+    style = {"ec": "none"} | style
+    return axes.add_patch(Rectangle(corner, *size, fc=colour, **style))
+
+
+def box(axes, centre, size, text, colour=PLATE, name=None):
+    """A tinted box with a word in the middle, whose gid is `name`."""
+    (x, y), (width, height) = centre, size
+    corner = (x - width / 2, y - height / 2)
+    alpha = 1.0 if colour in (PLATE, TOKEN, "white") else 0.25
+    cell(axes, corner, size, "white")
+    cell(axes, corner, size, colour, alpha=alpha)
+    return words(axes, centre, text, gid=name)
+
+
+def station(axes, centre, half_width, text, name) -> None:
+    """A small box with a word or a plus, on a path."""
+    x, y = centre
+    corner, size = (x - half_width, y - 0.27), (2 * half_width, 0.54)
+    cell(axes, corner, size, "white", ec=FAINT, lw=1)
+    words(axes, centre, text, gid=name)
+
+
+def label(axes, at, text) -> None:
+    """A word in a rounded frame."""
+    frame = {"fc": "white", "ec": FAINT, "boxstyle": "round,pad=0.3"}
+    words(axes, at, text, bbox=frame)
+
+
+def line(axes, xs, ys) -> None:
+    axes.plot(xs, ys, color=FAINT, lw=1.2, zorder=1)
+
+
+def arrow(axes, start, end, colour=FAINT, name=None, **style) -> None:
+    style = {"arrowstyle": "-|>", "mutation_scale": 9, "lw": 1.2} | style
+    style |= {"color": colour, "shrinkA": 0, "shrinkB": 0, "gid": name}
+    axes.add_patch(FancyArrowPatch(start, end, **style))
+
+
+def letter(axes, start, end, text, name, shift=(0.2, 0)) -> None:
+    """An arrow in the colour of Q, K or V, with the letter beside it."""
+    colour = {"Q": QUERY, "K": KEY, "V": VALUE}[text]
+    arrow(axes, start, end, colour, name)
+    at = [(a + b) / 2 + s for a, b, s in zip(start, end, shift, strict=True)]
+    words(axes, at, text, color=colour, fontsize=9, weight="bold")
+
+
+def matrix(axes, corner, values, size, highlight=(), name=None) -> None:
+    """A small table of numbers; highlighted rows are tinted."""
+    (x0, y0), (width, height) = corner, size
+    for i, row in enumerate(values):
+        lit = i in highlight
+        style = {"ec": "white", "alpha": 0.22 if lit else 1.0}
+        for j, value in enumerate(row):
+            x, y = x0 + j * width, y0 + i * height
+            cell(axes, (x, y), size, QUERY if lit else PLATE, **style)
+            middle = x + width / 2, y + height / 2
+            words(axes, middle, f"{value:.2f}", fontsize=8.8, gid=name)

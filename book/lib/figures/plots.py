@@ -1,0 +1,166 @@
+"""Plots that several chapters draw."""
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from lib.figures.marks import (
+    FAINT,
+    INK,
+    QUERY,
+    frameless,
+    numbers,
+    words,
+)
+
+
+def heatmap(
+    matrix: Tensor,
+    rows: list[str],
+    columns: list[str],
+    title: str = "",
+    axis_names: tuple[str, str] = ("query", "key"),
+) -> Axes:
+    """A matrix of weights from 0 to 1; numbers in cells up to 8 x 8."""
+    cells = numbers(matrix)
+    figure, axes = plt.subplots(figsize=(4.8, 1.4 + 0.42 * len(rows)))
+    axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+    across, down = range(len(columns)), range(len(rows))
+    frameless(axes, (across, columns), (down, rows))
+    if len(columns) * max(map(len, columns)) > 48:
+        axes.set_xticks(across, columns, rotation=30, ha="right")
+    axes.set(title=title, ylabel=axis_names[0], xlabel=axis_names[1])
+    if max(len(rows), len(columns)) <= 8:
+        for i, row in enumerate(cells):
+            for j, weight in enumerate(row):
+                ink = "white" if weight > 0.55 else INK
+                words(axes, (j, i), f"{weight:.2f}", color=ink)
+    return axes
+
+
+def curves(
+    x: list,
+    named: dict[str, Tensor],
+    labels: tuple[str, str],
+    title: str = "",
+    log: str = "",
+) -> Axes:
+    """One line for each name; a name that starts with "line:" is dashed."""
+    figure, axes = plt.subplots()
+    for name, y in named.items():
+        dashed = name.startswith("line:")
+        style = {"ls": "--", "color": FAINT} if dashed else {"marker": "o"}
+        axes.plot(x, numbers(y), label=name.removeprefix("line:"), **style)
+    if "x" in log:
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(x, [f"{value:g}" for value in x])
+        axes.minorticks_off()
+    else:
+        axes.set_xticks(x if len(x) < 9 else x[:: len(x) // 4])
+    if "y" in log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+    elif min(min(numbers(y)) for y in named.values()) >= 0:
+        axes.set_ylim(bottom=0)
+    axes.set(xlabel=labels[0], ylabel=labels[1], title=title)
+    axes.grid(axis="y")
+    axes.legend()
+    return axes
+
+
+def sequence_of_curves(
+    x: list, named: dict[str, Tensor], labels: tuple[str, str]
+) -> Axes:
+    """Many points a line, without markers; every second line is dashed."""
+    figure, axes = plt.subplots()
+    for i, (name, y) in enumerate(named.items()):
+        axes.plot(x, numbers(y), "--" if i % 2 else "-", label=name)
+    axes.set(xlabel=labels[0], ylabel=labels[1])
+    axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return axes
+
+
+def bars(
+    names: list[str],
+    groups: dict[str, Tensor],
+    label: str,
+    title: str = "",
+) -> Axes:
+    """Side-by-side bars, one colour for each group."""
+    figure, axes = plt.subplots()
+    width = 0.8 / len(groups)
+    for g, (group, heights) in enumerate(groups.items()):
+        left = [i - 0.4 + (g + 0.5) * width for i in range(len(names))]
+        drawn = axes.bar(left, numbers(heights), width * 0.92, label=group)
+        if len(groups) == 1:
+            axes.bar_label(drawn, fmt="%.2f", fontsize=8, padding=1)
+    axes.set_xticks(range(len(names)), names)
+    axes.set(ylabel=label, title=title)
+    axes.tick_params(axis="x", length=0)
+    if len(groups) > 1:
+        axes.legend()
+    return axes
+
+
+def image(
+    matrix: Tensor, labels: tuple[str, str], limits: tuple[float, float]
+) -> Axes:
+    """A large matrix of signed numbers as colours, with a scale beside it."""
+    figure, axes = plt.subplots(figsize=(4.8, 3.2))
+    style = {"vmin": limits[0], "vmax": limits[1], "cmap": "RdBu"}
+    drawn = axes.imshow(numbers(matrix), aspect="auto", **style)
+    figure.colorbar(drawn, ax=axes, shrink=0.9)
+    axes.set(xlabel=labels[0], ylabel=labels[1])
+    return axes
+
+
+def ranges(named: dict[str, Tensor], label: str) -> Axes:
+    """For each name a line from the least to the most, a dot at the median.
+
+    The lines have the gid "range", the dots "median".
+    """
+    figure, axes = plt.subplots(figsize=(4.8, 0.6 + 0.27 * len(named)))
+    for row, values in enumerate(map(numbers, named.values())):
+        middle = sorted(values)[len(values) // 2]
+        ends = [min(values), max(values)]
+        axes.plot(ends, [row, row], color=QUERY, lw=3, alpha=0.4, gid="range")
+        axes.plot([middle], [row], "o", color=QUERY, gid="median")
+    axes.set_yticks(range(len(named)), list(named))
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel(label)
+    axes.grid(axis="x")
+    axes.tick_params(axis="y", length=0)
+    return axes
+
+
+def attention_maps(
+    panels: dict[str, Tensor], rows: list[str], columns: list[str]
+) -> list[Axes]:
+    """Matrices of weights from 0 to 1, two in a row, without numbers.
+
+    A panel's weights are read back with `axes.images[0].get_array()`.
+    """
+    across, lines = min(2, len(panels)), -(-len(panels) // 2)
+    letters = max(map(len, columns))
+    long = len(columns) * letters > 48 // across
+    height = 0.8 + (0.36 - 0.06 * across) * len(rows) + 0.08 * letters * long
+    size = (4.8, height * lines)
+    figure, grid = plt.subplots(lines, across, figsize=size, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    drawn = list(grid.flat[: len(panels)])
+    for axes, (title, matrix) in zip(drawn, panels.items(), strict=True):
+        cells = numbers(matrix)
+        axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+        axes.set(title=title, xlabel="key")
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.tick_params(length=0, labelsize=9, pad=2)
+        axes.tick_params(axis="x", rotation=90 if long else 0)
+        axes.spines[:].set(color="#CCCCCC", visible=True)
+        if axes in grid[:, 0]:
+            axes.set_ylabel("query")
+        else:
+            axes.tick_params(labelleft=False)
+    return drawn

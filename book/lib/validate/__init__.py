@@ -1,0 +1,15 @@
+"""Argument checks, one line at the place of use.
+
+Not taught. A taught definition calls these first, so that it can read as its
+formula; they give nothing back. Every message names the argument, what was
+expected and what came.
+"""
+
+# ruff: noqa: F403
+from lib.validate.kinds import *
+from lib.validate.masks import *
+from lib.validate.model import *
+from lib.validate.numbers import *
+from lib.validate.shapes import *
+from lib.validate.text import *
+from lib.validate.training import *

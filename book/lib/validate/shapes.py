@@ -1,0 +1,250 @@
+"""Dtypes, and shapes in the words of the signatures."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from lib.validate.kinds import instance
+from lib.validate.numbers import even, integer, positive
+from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
+
+NEVER_EMPTY = {"k_len": "at least one key", "d_head": "a width of at least 1"}
+NOT_BROADCAST = "; nothing is broadcast"
+Axes = tuple[str, str | None, tuple[str, ...]]
+READ: dict[str, list[Axes]] = {}
+
+
+def floating(**named: object) -> None:
+    """Every argument is a real floating-point tensor, all of one dtype."""
+    first = None
+    for name, x in named.items():
+        if not isinstance(x, Tensor):
+            wrong_kind(name, "a tensor", kind(x))
+        if not x.is_floating_point():
+            got = f"{x.dtype}; convert it, for example with .float()"
+            wrong_kind(name, "a floating-point tensor", got)
+        if first is None:
+            first, dtype = name, x.dtype
+        elif x.dtype != dtype:
+            wrong_kind(name, f"{dtype}, the dtype of {first}", x.dtype)
+
+
+def shapes(words: str, **named: object) -> None:
+    """Floating-point tensors of one dtype, with the axes that `words` name.
+
+    In "q: *lead q_len d_head, k: *lead k_len d_head" a word is an axis, and
+    equal words are equal sizes. `*lead` stands for any number of axes, `...`
+    for axes that are not compared. A number given by name is the size of its
+    word, which must be the last. `k_len` and `d_head` are never 0.
+    """
+    found = understood(words)
+    if not fits(found, dict(named)):
+        floating(**{name: named[name] for name, _, _ in found})
+        explain(found, named)
+
+
+def axes(words: str, **named: object) -> None:
+    """As `shapes`, for tensors of whatever dtypes."""
+    found = understood(words)
+    if not fits(found, dict(named), floating=False):
+        explain(found, named)
+
+
+def understood(words: str) -> list[Axes]:
+    """`read`, but once for each text; anew where torch compiles."""
+    if torch.compiler.is_compiling():
+        return read(words)
+    if words not in READ:
+        READ[words] = read(words)
+    return READ[words]
+
+
+def read(words: str) -> list[Axes]:
+    """The name of each tensor, the word for axes in front, other words."""
+    found = []
+    for part in words.split(","):
+        name, _, rest = part.partition(":")
+        first, *others = rest.split()
+        lead = first.strip("*.") if first[0] in "*." else None
+        own = [first] * (lead is None)
+        found.append((name.strip(), lead, (*own, *others)))
+    return found
+
+
+def fits(found: list[Axes], known: dict, floating: bool = True) -> bool:
+    """Whether there is nothing to complain about, found out fast.
+
+    A healthy forward pass comes here often. `known` has the tensors and the
+    sizes by name, and gets the size of each word.
+    """
+    dtype = None
+    for name, lead, words in found:
+        x = known[name]
+        if floating:
+            if not isinstance(x, Tensor) or not x.is_floating_point():
+                return False
+            if dtype is not None and x.dtype != dtype:
+                return False
+            dtype = x.dtype
+        sizes = tuple(x.shape)
+        if lead is not None:
+            front = sizes[: len(sizes) - len(words)]
+            if lead and known.setdefault(lead, front) != front:
+                return False
+            sizes = sizes[len(front) :]
+        if len(sizes) != len(words):
+            return False
+        for word, size in zip(words, sizes, strict=True):
+            if known.setdefault(word, size) != size:
+                return False
+            if not size and word in NEVER_EMPTY:
+                return False
+    return True
+
+
+def explain(found: list[Axes], named: dict) -> None:
+    """Raise what is wrong with the axes, if anything is."""
+    known = {}
+    for name, lead, words in found:
+        x, width = named[name], named.get(words[-1])
+        if width is not None and x.shape[-1:] != (width,):
+            wrong(name, f"a last axis of width {width}", shape(x))
+        for expected, got in complaints(name, x, (lead, *words), known):
+            wrong(name, expected, got)
+
+
+def complaints(name: str, x: Tensor, words: tuple, known: dict) -> Iterator:
+    """What was expected and what came, first things first.
+
+    `known` remembers the size of each word and the tensor that had it first;
+    the first word is that of all axes in front.
+    """
+    plain = ["length" if w.endswith("_len") else w for w in words[1:]]
+    least = "" if words[0] is None else "at least "
+    rank = f"{least}{len(plain)} axes, ({', '.join(plain)})"
+    if words[0] is None and x.ndim != len(plain):
+        yield rank, f"{x.ndim} ({shape(x)})"
+    if "k_len" in words[:-1]:  # values stand beside keys
+        wanted, _ = known.setdefault(words[:-1], (x.shape[:-1], name))
+        if x.shape[:-1] != wanted:
+            yield f"one for each key, {tuple(wanted)}", tuple(x.shape[:-1])
+    if x.ndim < len(plain):
+        yield rank, f"{x.ndim} ({shape(x)})"
+    front = x.ndim - len(plain)
+    sizes = tuple(x.shape[:front]), *x.shape[front:]
+    for word, size in zip(words, sizes, strict=True):
+        wanted, first = known.setdefault(word, (size, name))
+        if size == 0 and word in NEVER_EMPTY:
+            yield NEVER_EMPTY[word], f"none ({shape(x)})"
+        if word and size != wanted:
+            yield other_size(x, word, size, wanted, first)
+
+
+def other_size(x, word, size, wanted, first: str) -> tuple:
+    """What to say where x is not like the tensor `first`."""
+    if word.startswith("d_"):
+        return f"the width {wanted} of {first}", size
+    if isinstance(size, tuple):
+        axes = f"the leading axes {wanted} of {first}"
+        return axes, f"{size}{NOT_BROADCAST}"
+    owner = first if len(first) == 1 else f"the {first}"
+    got = f"{size} ({shape(x)}){NOT_BROADCAST}"
+    return f"the {word} of {owner}, {wanted}", got
+
+
+def same_shape(name: str, tensor: object, x: Tensor) -> None:
+    """A tensor of the shape of x."""
+    instance(Tensor, **{name: tensor})
+    if tensor.shape != x.shape:
+        got = f"{shape(tensor)}{NOT_BROADCAST}"
+        wrong(name, f"{shape(x)}, as x has", got)
+
+
+def axis(dim: int, **named: Tensor) -> None:
+    """`dim` names an axis of the tensor, and that axis is not empty."""
+    ((name, tensor),) = named.items()
+    integer("dim", dim)
+    exists = -tensor.ndim <= dim < tensor.ndim
+    expect(exists, "dim", f"an axis of {name} ({shape(tensor)})", dim)
+    if tensor.shape[dim] == 0:
+        expected = f"at least one entry along axis {dim}"
+        wrong(name, expected, shape(tensor))
+
+
+def norm(x: object, weight: object, bias: object) -> None:
+    """A gain and a bias for each entry of the last axis of x."""
+    floating(x=x)
+    floating(weight=weight, bias=bias)
+    for name, row in (("weight", weight), ("bias", bias)):
+        axes(f"{name}: d_model", **{name: row})
+        axes("x: ... d_model", x=x, d_model=len(row))
+
+
+def positions(x: object, offset: object, table: Tensor) -> None:
+    """`table` has a row for each of the positions offset, offset + 1, ..."""
+    shapes("x: ... length d_model", x=x, d_model=table.shape[1])
+    integer("offset", offset, least=0)
+    last, rows = offset + x.shape[-2], table.shape[0]
+    if last > rows:
+        got = f"{last} (offset {offset}, length {x.shape[-2]})"
+        wrong("x", f"at most {rows} positions (max_length)", got)
+
+
+def turnable(x: object, offset: object) -> None:
+    """Queries or keys whose entries come in pairs."""
+    shapes("x: ... length width", x=x)
+    integer("offset", offset, least=0)
+    even("the width of x", x.shape[-1])
+
+
+def mergeable(x: object) -> None:
+    """(batch, heads, length, d_head)."""
+    if isinstance(x, Tensor) and x.is_floating_point() and x.ndim == 4:
+        return  # this and the next are what a short pass spends time on
+    shapes("x: batch heads length width", x=x)
+
+
+def splittable(x: object, heads: object) -> None:
+    """(batch, length, d_model) with d_model a multiple of heads."""
+    if isinstance(x, Tensor) and x.is_floating_point() and x.ndim == 3:
+        if type(heads) is int and heads > 0 and x.shape[-1] % heads == 0:
+            return
+    shapes("x: batch length d_model", x=x)
+    positive(heads=heads)
+    if x.shape[-1] % heads:
+        wrong("x", f"a width that is a multiple of heads={heads}", shape(x))
+
+
+def sources(query: object, key: object, value: object, d_model: int) -> None:
+    """What attention reads: (batch, length, d_model), three times."""
+    if key is query and value is query:
+        one = understood("query: batch k_len d_model")
+        given = {"query": query, "d_model": d_model}
+        if fits(one, given):
+            return
+    shapes(
+        "query: batch q_len d_model, key: batch k_len d_model, "
+        "value: batch k_len d_model",
+        query=query,
+        key=key,
+        value=value,
+        d_model=d_model,
+    )
+
+
+def memory(x: object, memory: object, d_model: int) -> None:
+    """x and memory: (batch, length, d_model), of one batch and dtype."""
+    shapes(
+        "x: batch t_len d_model, memory: batch k_len d_model",
+        x=x,
+        memory=memory,
+        d_model=d_model,
+    )
+
+
+def same_batch(source: object, target: object) -> None:
+    """One target for each source; what else may be wrong is seen later."""
+    instance(Tensor, source=source, target=target)
+    if source.ndim == target.ndim == 2:
+        axes("source: batch s, target: batch t", source=source, target=target)

@@ -1,0 +1,117 @@
+"""Texts, tokens and their ids, and dates."""
+
+from contextlib import suppress
+from datetime import date
+
+import torch
+from torch import Tensor
+
+from lib.validate.kinds import (
+    choice,
+    instance,
+    some_items,
+    string,
+    tensors,
+)
+from lib.validate.numbers import integer, positive
+from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
+from lib.validate.shapes import axes
+
+
+def ordinary_tokens(tokens: list[str], specials: tuple[str, ...]) -> None:
+    """None is empty or spelled like a special one."""
+    expected = f"none to be empty or one of {', '.join(specials)}"
+    for token in ("", *specials):
+        expect(token not in tokens, "tokens", expected, repr(token))
+
+
+def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
+    """An integer tensor with entries in 0 .. vocab_size - 1.
+
+    The range is not looked at without a vocabulary (a GPU would have to
+    wait), and while torch compiles or exports.
+    """
+    tensors(**{name: ids})
+    if ids.dtype not in (torch.int32, torch.int64):
+        wrong_kind(name, "an integer tensor (int64 or int32)", ids.dtype)
+    if vocab_size is None or torch.compiler.is_compiling():
+        return
+    if ids.numel() == 0:
+        return
+    low, high = (bound.item() for bound in ids.aminmax())
+    if low < 0 or high >= vocab_size:
+        got = low if low < 0 else high
+        wrong(name, f"ids from 0 to {vocab_size - 1}", got)
+
+
+def id_batch(
+    ids: object,
+    name: str = "ids",
+    most: int | None = None,
+    vocab_size: int | None = None,
+) -> None:
+    """Token ids (batch, length); with `most`, of 1 to `most` positions."""
+    token_ids(ids, vocab_size, name)
+    axes(f"{name}: batch length", **{name: ids})
+    if most is not None and not 1 <= ids.shape[1] <= most:
+        wrong(name, f"1 to {most} positions (max_length)", shape(ids))
+
+
+def token_id(name: str, value: object, vocab_size: int) -> None:
+    """One id in 0 .. vocab_size - 1."""
+    integer(name, value)
+    if not 0 <= value < vocab_size:
+        wrong(name, f"ids from 0 to {vocab_size - 1}", value)
+
+
+def one_axis(name: str, ids: Tensor) -> None:
+    """A row of ids, not a batch."""
+    expect(ids.ndim == 1, name, "one axis", shape(ids))
+
+
+def locale(language: object) -> None:
+    """A language, or language and country, of which Babel has the names."""
+    from babel import Locale, UnknownLocaleError
+
+    string(language=language)
+    with suppress(UnknownLocaleError, ValueError):
+        Locale.parse(language)
+        return
+    expected = "one that Babel knows, such as 'en' or 'pt_BR'"
+    wrong("language", expected, repr(language))
+
+
+def plain_date(day: object, name: str = "day") -> None:
+    """A date; a datetime says more and is refused."""
+    if type(day) is not date:
+        wrong_kind(name, "a datetime.date", kind(day))
+
+
+def written(day, language, style, styles: tuple[str, ...]) -> None:
+    """A date, a language and one of its styles."""
+    plain_date(day)
+    locale(language)
+    string(style=style)
+    choice("style", style, styles)
+
+
+def to_generate(days, count, seed, languages) -> None:
+    """Dates and languages to draw from, and the number of examples."""
+    some_items("days", days, "dates")
+    some_items("languages", languages, "strings")
+    for day in days:
+        plain_date(day, "an item of days")
+    for language in languages:
+        locale(language)
+    integer("seed", seed)
+    if count is not None:
+        positive(count=count)
+
+
+def collatable(examples, wanted: type, source, target) -> None:
+    """Examples, and a vocabulary for each side."""
+    some_items("examples", examples, "examples")
+    for example in examples:
+        if not (hasattr(example, "text") and hasattr(example, "iso")):
+            wrong_kind("an item of examples", "an Example", kind(example))
+    instance(wanted, source=source, target=target)
