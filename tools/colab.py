@@ -7,6 +7,7 @@ is the placeholder there is no badge, and the first cell can only explain.
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 import yaml
 from nbformat.v4 import new_code_cell
@@ -31,9 +32,13 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
+if os.path.exists("book/lib/runtime.py"):
+    os.chdir("book")
 if not os.path.exists("lib/runtime.py"):
     files = ["book-files/.git/index", "book-files/book/lib/runtime.py"]
     if not all(os.path.exists(file) for file in files):
+        if not shutil.which("git"):
+            raise RuntimeError("install git, then run this cell again")
         shutil.rmtree("book-files", ignore_errors=True)
         address = "{url}"
         clone = ["git", "clone", "--depth=1", "--branch={branch}"]
@@ -42,19 +47,24 @@ if not os.path.exists("lib/runtime.py"):
         if git.returncode:
             raise RuntimeError(f"cannot fetch {{address}}: {{git.stderr}}")
     os.chdir("book-files/book")
-needed = {needed}
-missing = [f"{{n}}=={{needed[n]}}" for n in needed if not find_spec(n)]
+{needed}
+missing = [n for n in needed if not find_spec(n.split("==")[0])]
 if missing:
-    pip = [sys.executable, "-m", "pip", "install", "-q", *missing]
-    subprocess.run(pip, check=True, capture_output=True)"""
+    command = [sys.executable, "-m", "pip", "install", "-q", *missing]
+    pip = subprocess.run(command, capture_output=True, text=True)
+    if pip.returncode:
+        raise RuntimeError(f"cannot install {{missing}}: {{pip.stderr}}")"""
 EXPLAIN = """\
 {first_line}
 import os
 
+if os.path.exists("book/lib/runtime.py"):
+    os.chdir("book")
 if not os.path.exists("lib/runtime.py"):
     raise FileNotFoundError(
-        "lib/runtime.py: the book has no public address yet, so its "
-        "notebooks run only in the folder book/ of the repository"
+        "this notebook needs the rest of the book, which has no public "
+        "address yet: ask whoever gave it to you for the whole folder, and "
+        "open the notebook there, in book/"
     )"""
 
 BADGE = "[Open this chapter in Colab]"
@@ -94,12 +104,13 @@ def first_cell(address: Address, needed: dict[str, str]) -> str:
     """The source of the first code cell, the same in every chapter."""
     if not address.is_known:
         return EXPLAIN.format(first_line=FIRST_LINE)
-    entries = "".join(f'\n    "{n}": "{v}",' for n, v in needed.items())
+    pinned = " ".join(f"{name}=={needed[name]}" for name in needed)
+    lines = [f'needed += "{n}".split()' for n in wrap(pinned, 58)]
     return FETCH.format(
         first_line=FIRST_LINE,
         url=address.url,
         branch=address.branch,
-        needed=f"{{{entries}\n}}",
+        needed="\n".join(lines).replace("+=", "=", 1),
     )
 
 

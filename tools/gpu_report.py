@@ -1,10 +1,9 @@
 """Check the book on this machine's GPU and write reports/<device>.json.
 
-`python -m tools.gpu_report` runs every notebook on the kernel
-book-gpu and the library's unit tests with BOOK_DEVICE=cuda. It uses the
-Python it is started with, changes nothing in that Python's environment and
-needs neither a network nor the book's own versions of the packages. The page
-"Tested on" is made from the reports.
+`make test-gpu` runs every notebook on the kernel book-gpu and the library's
+unit tests with BOOK_DEVICE=cuda, in `.venv`. `make test-gpu PYTHON=python3`
+uses that Python instead: it changes nothing in that Python's environment and
+needs neither a network nor the book's own versions of the packages.
 """
 
 import hashlib

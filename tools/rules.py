@@ -15,6 +15,9 @@ import symtable
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from math import inf
 from pathlib import Path
 
 from nbformat.v4 import reads
@@ -25,32 +28,27 @@ from tools.taught import (
     as_taught,
     chapters,
     definitions,
+    is_taught,
     library,
 )
 
-# book/lib, in the order in which it is built and taught.
-MODULES = (
-    *("runtime", "validate", "lists"),
-    *("text", "embedding", "softmax", "attention", "masks", "heads"),
-    *("positions", "layers", "encoder", "decoder", "transformer"),
-    *("dates", "training", "cache", "decoding", "efficient", "parallel"),
-    *("diagnose", "interop", "figures", "shapes", "architecture", "checks"),
-    "explorers",
-)
-# These serve the chapters. Their names are free for variables.
-NOT_TAUGHT = {
-    *("runtime", "validate", "lists", "interop", "figures", "shapes"),
-    *("architecture", "checks", "explorers"),
-}
+# What a definition may use though no chapter teaches it.
+FOUNDATION = {"runtime", "validate", "lists"}
 
 
-def imports_from_lib(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
-    """Every (module, name) imported; a whole module has the name None."""
+def imports_from_lib(
+    tree: ast.Module, package: str = ""
+) -> Iterator[tuple[str, str | None]]:
+    """Every (module, name) imported; a whole module has the name None.
+
+    Relative imports start at the package of lib that the code is in.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             paths = [alias.name.split(".") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            start = ["lib"] * bool(node.level)
+            here = ["lib", *package.split(".")] if package else ["lib"]
+            start = here[: len(here) + 1 - node.level] if node.level else []
             start += node.module.split(".") if node.module else []
             paths = [[*start, alias.name] for alias in node.names]
         else:
@@ -96,16 +94,47 @@ class Book:
     library: dict[str, str]
     cells: list[Cell]
 
+    @cached_property
+    def taught(self) -> list[str]:
+        """The modules to be taught, those that no cell shows yet at the end.
+
+        The others serve the chapters. Their names are free for variables.
+        """
+        shown = [cell.module for cell in self.cells]
+        return [
+            module
+            for module in dict.fromkeys([*shown, *self.library])
+            if "." not in (module or ".") and module in self.library
+            if is_taught(self.library[module])
+        ]
+
+    def span(self, module: str) -> tuple[float, float]:
+        """The first and the last cell that shows a module."""
+        places = [n for n, c in enumerate(self.cells) if c.module == module]
+        return min(places, default=inf), max(places, default=inf)
+
     @property
     def public(self) -> list[tuple[str, str]]:
         """(module, name) of everything that the chapters must teach."""
         return [
             (module, name)
-            for module, source in self.library.items()
-            if module not in NOT_TAUGHT
-            for name in definitions(source)
+            for module in self.taught
+            for name in definitions(self.library[module])
             if not name.startswith("_")
         ]
+
+    @property
+    def imports(self) -> dict[str, set[str]]:
+        """What each module of the library imports from it."""
+        found = {}
+        for name, source in self.library.items():
+            module = name.partition(".")[0]
+            is_package = any(n.startswith(f"{name}.") for n in self.library)
+            package = name if is_package else name.rpartition(".")[0]
+            modules = imports_from_lib(ast.parse(source), package)
+            own = found.setdefault(module, set())
+            own |= {imported for imported, _ in modules} - {module}
+        return found
 
 
 def read_book(root: Path = ROOT) -> Book:
@@ -135,7 +164,7 @@ def same(book: Book) -> Iterator[str]:
         if not cell.module:
             continue
         file = f"lib/{cell.module}.py"
-        if cell.module not in book.library or cell.module in NOT_TAUGHT:
+        if cell.module not in book.taught:
             yield f"{cell.where}: same: {file} is not a taught module"
             continue
         try:
@@ -185,7 +214,7 @@ def in_order(book: Book) -> Iterator[str]:
     taught = set()
     for cell in book.cells:
         for module, name in imports_from_lib(ast.parse(cell.source)):
-            if module in NOT_TAUGHT:
+            if module in book.library and module not in book.taught:
                 continue
             wanted = {(module, name)}
             if name is None:
@@ -201,20 +230,38 @@ def in_order(book: Book) -> Iterator[str]:
 
 
 def library_in_order(book: Book) -> Iterator[str]:
-    for module, source in book.library.items():
-        if module not in MODULES:
-            yield (
-                f"lib/{module}.py: in order: put it into MODULES of "
-                "tools/rules.py"
-            )
-            continue
-        above = MODULES[: MODULES.index(module)]
-        for imported, _ in imports_from_lib(ast.parse(source)):
-            if imported not in (*above, module):  # a package has parts
+    """A definition uses what was taught before it and the foundation."""
+    imports = book.imports
+    for module, imported in imports.items():
+        for name in sorted(imported):
+            if why := misplaced(book, module, name):
                 yield (
-                    f"lib/{module}.py: in order: it imports lib.{imported}, "
-                    "which does not stand above it in MODULES"
+                    f"lib/{module}.py: in order: it imports lib.{name}, {why}"
                 )
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        yield f"lib: in order: modules import each other: {circle}"
+
+
+def misplaced(book: Book, module: str, imported: str) -> str | None:
+    """Why a module may not import another; None if it may."""
+    if imported not in book.library:
+        return "which does not exist"
+    if imported in FOUNDATION:
+        return None
+    if module in FOUNDATION:
+        return "but all others rest on it"
+    if module not in book.taught:
+        return None
+    if imported not in book.taught:
+        return "which is not taught"
+    begin, end = book.span(imported)
+    own_begin, own_end = book.span(module)
+    if begin >= own_begin and end >= own_end:
+        return "which is not taught before it"
+    return None
 
 
 def complete(book: Book) -> Iterator[str]:

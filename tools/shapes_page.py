@@ -12,7 +12,7 @@ import torch
 from lib import shapes
 from lib.runtime import setup
 from lib.transformer import Transformer, TransformerConfig
-from tools.taught import ROOT
+from tools.taught import ROOT, chapters, homes
 
 PAGE = Path("book", "shapes.md")
 HEAD = """\
@@ -21,40 +21,39 @@ HEAD = """\
 Every tensor of one forward pass, in order. This page is written by the
 program that it describes: a model with {sizes} reads {batch} sentences,
 and each line below was recorded on the way.
-[Chapter 10](10_transformer.ipynb) shows the same on a drawing, and
+{model} shows the same on a drawing, and
 [the page of notation](notation.md) says what the words mean.
 
 `s_len` is the length of the source, `t_len` of the target, `vocab` the
 number of target tokens. An axis of size 1 stands for "the same for all". Of
 each stack the first block is shown; the others repeat its shapes."""
-CHAPTERS = {
-    1: "01_tokens_and_embeddings",
-    4: "04_masks",
-    5: "05_heads",
-    6: "06_positions",
-    7: "07_layers",
-    8: "08_encoder",
-    9: "09_decoder",
-    10: "10_transformer",
-}
+# Each stage with its title and the modules that the chapters to read teach.
 STAGES = {
-    "source": ("Source", 1, 6),
-    "self-attention": ("Encoder: self-attention", 5, 8),
-    "feed-forward": ("{side}: feed-forward", 7),
-    "encoder": ("Memory", 8),
-    "target": ("Target, shifted by one", 1, 6),
-    "causal attention": ("Decoder: causal self-attention", 4, 9),
-    "cross-attention": ("Decoder: cross-attention", 9),
-    "decoder": ("After the last block", 9),
-    "output": ("Scores", 10),
-}
+    "source": ("Source", "embedding", "positions"),
+    "self-attention": ("Encoder: self-attention", "heads", "encoder"),
+    "feed-forward": ("{side}: feed-forward", "layers"),
+    "encoder": ("Memory", "encoder"),
+    "target": ("Target, shifted by one", "embedding", "positions"),
+    "causal attention": (
+        "Decoder: causal self-attention", "masks", "decoder",
+    ),
+    "cross-attention": ("Decoder: cross-attention", "decoder"),
+    "decoder": ("After the last block", "decoder"),
+    "output": ("Scores", "transformer"),
+}  # fmt: skip
+
+
+def link(module: str, word: str = "chapter") -> str:
+    """A link to the chapter that teaches a module."""
+    chapter = homes()[module]
+    return f"[{word} {chapters().index(chapter) + 1}]({chapter.name})"
 
 
 def heading(stage: str, side: str) -> str:
     """The title of a stage, and links to the chapters that explain it."""
-    title, *numbers = STAGES[stage]
-    links = [f"[chapter {n}]({CHAPTERS[n]}.ipynb)" for n in numbers]
-    return f"\n## {title.format(side=side)}\n\nSee {', '.join(links)}.\n"
+    title, *modules = STAGES[stage]
+    links = ", ".join(link(module) for module in modules)
+    return f"\n## {title.format(side=side)}\n\nSee {links}.\n"
 
 
 def page() -> str:
@@ -77,7 +76,8 @@ def page() -> str:
     sizes = ", ".join(
         f"{name} {size}" for size, name in names.items() if size > 6
     )
-    lines = [HEAD.format(sizes=sizes, batch=len(source))]
+    model_link = link("transformer", "Chapter")
+    lines = [HEAD.format(sizes=sizes, batch=len(source), model=model_link)]
     side = "Encoder"
     for stage, group in groupby(steps, key=lambda step: step.where):
         side = "Decoder" if stage == "target" else side

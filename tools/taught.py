@@ -7,9 +7,11 @@ docstring cut to its first line.
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import yaml
+from nbformat.v4 import reads
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKER = re.compile(r"# lib/(\w+)\.py\n")
@@ -35,14 +37,33 @@ def chapters(root: Path = ROOT) -> list[Path]:
 
 
 def library(root: Path = ROOT) -> dict[str, str]:
-    """The text of every module of book/lib; of a package, of all its files."""
+    """The text of every module of book/lib, `a.b` being one of a package a."""
     folder, texts = root / "book" / "lib", {}
     for path in sorted(folder.rglob("*.py")):
-        module = path.relative_to(folder).parts[0].removesuffix(".py")
-        if module != "__init__":
-            text = path.read_text(encoding="utf-8")
-            texts[module] = texts.get(module, "") + text
+        parts = path.relative_to(folder).with_suffix("").parts
+        name = ".".join(parts).removesuffix("__init__").rstrip(".")
+        if name:
+            texts[name] = path.read_text(encoding="utf-8")
     return texts
+
+
+def is_taught(source: str) -> bool:
+    """Whether a module is for the chapters to teach: its docstring says so."""
+    return "Not taught." not in (ast.get_docstring(ast.parse(source)) or "")
+
+
+@cache
+def homes(root: Path = ROOT) -> dict[str, Path]:
+    """Each module that is taught, and the chapter that first shows it.
+
+    The modules come in the order in which the chapters show them.
+    """
+    found = {}
+    for path in chapters(root):
+        for cell in reads(path.read_text(encoding="utf-8")).cells:
+            if marked := MARKER.match(cell.source):
+                found.setdefault(marked[1], path)
+    return found
 
 
 def definitions(source: str) -> dict[str, Definition]:

@@ -66,6 +66,21 @@ def test_setup_asks_for_exact_and_deterministic_products():
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
 
 
+@pytest.mark.parametrize(("wanted", "expected"), [(None, 1), ("2", 2)])
+def test_setup_takes_one_thread_unless_the_reader_names_another_number(
+    monkeypatch, wanted, expected
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if wanted is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", wanted)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    runtime.setup()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(before)
+    assert threads == expected
+
+
 def test_setup_prints_four_decimals():
     torch.set_printoptions(profile="default")
     runtime.setup()

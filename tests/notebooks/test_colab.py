@@ -154,6 +154,30 @@ def in_the_book(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
+def test_in_the_root_of_the_repository_it_enters_the_book(tmp_path, address):
+    library = tmp_path / "book" / "lib"
+    library.mkdir(parents=True)
+    for name in ("__init__.py", "runtime.py"):
+        (library / name).touch()
+    done = run(f"{fetch(address)}\n{WHERE}", tmp_path)
+    assert done.stderr == ""
+    assert done.stdout == f"{library.parent}\n{library / '__init__.py'}\n"
+    assert os.listdir(tmp_path) == ["book"]
+
+
+def test_another_folder_book_is_not_entered(published, tmp_path):
+    (tmp_path / "book").mkdir()
+    assert_fetched(published, tmp_path)
+
+
+def test_without_git_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run(fetch(PUBLIC), tmp_path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last == "RuntimeError: install git, then run this cell again"
+
+
+@pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
 def test_beside_the_library_it_does_nothing(
     in_the_book, monkeypatch, capfd, address
 ):
@@ -171,13 +195,26 @@ def test_it_installs_the_pinned_version_of_what_is_missing(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: name != "jaxtyping"
     )
-    monkeypatch.setattr(
-        subprocess, "run", lambda command, **_: commands.append(command)
-    )
+
+    def install(command, **_):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", install)
     exec(fetch(PUBLIC), {})
     version = colab.pins(ROOT)["jaxtyping"]
     pip = [sys.executable, "-m", "pip", "install", "-q"]
     assert commands == [[*pip, f"jaxtyping=={version}"]]
+
+
+def test_it_shows_what_pip_says(in_the_book, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    cell = colab.first_cell(PUBLIC, {"no_such_package": "1.0"})
+    done = run(cell, in_the_book)
+    assert "RuntimeError: cannot install ['no_such_package==1.0']: " in (
+        done.stderr
+    )
+    assert "No matching distribution found for no_such" in done.stderr
 
 
 def test_it_leaves_torch_and_numpy_alone():
@@ -187,8 +224,9 @@ def test_it_leaves_torch_and_numpy_alone():
 def test_without_an_address_it_explains(tmp_path):
     done = run(fetch(PLACEHOLDER), tmp_path)
     assert done.stderr.strip().splitlines()[-1] == (
-        "FileNotFoundError: lib/runtime.py: the book has no public address "
-        "yet, so its notebooks run only in the folder book/ of the repository"
+        "FileNotFoundError: this notebook needs the rest of the book, which "
+        "has no public address yet: ask whoever gave it to you for the whole "
+        "folder, and open the notebook there, in book/"
     )
     assert not list(tmp_path.iterdir())
 

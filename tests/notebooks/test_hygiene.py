@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 from nbformat.v4 import (
     new_code_cell,
@@ -178,6 +179,25 @@ CHECKS = (
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_chapter_passes(check, path):
     problems = list(check(sync.read(path)))
+    assert not problems, "\n".join([f"{path.name}:", *problems])
+
+
+@pytest.fixture(params=[colab.PLACEHOLDER, "https://github.com/some/book"])
+def addressed(request, tmp_path):
+    """The root of a book with this address in its configuration."""
+    for name in ("_toc.yml", "book", "requirements.txt"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    config = f"repository: {{url: '{request.param}', branch: v0.2}}"
+    (tmp_path / "_config.yml").write_text(config)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
+def test_a_chapter_passes_with_and_without_an_address(path, addressed):
+    notebook = nbformat.reads(sync.synced(path, addressed, run=False), 4)
+    has_address = colab.read_address(addressed).is_known
+    assert ("colab.research" in notebook.cells[0].source) == has_address
+    problems = [line for check in CHECKS for line in check(notebook)]
     assert not problems, "\n".join([f"{path.name}:", *problems])
 
 

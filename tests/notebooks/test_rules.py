@@ -6,8 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
 from tools.rules import (
-    MODULES,
-    NOT_TAUGHT,
+    FOUNDATION,
     Book,
     Cell,
     complete,
@@ -17,7 +16,7 @@ from tools.rules import (
     same,
     unique,
 )
-from tools.taught import as_taught, library
+from tools.taught import as_taught, homes, library
 
 SOFTMAX = '''\
 """Chapter 2."""
@@ -60,7 +59,8 @@ TEACHES_ATTENTION = '''\
 def attention(q):
     """A weighted mean."""
     return softmax(q)'''
-LIBRARY = {"validate": "", "softmax": SOFTMAX, "attention": ATTENTION}
+SERVES = '"""Serves.\n\nNot taught. It only helps.\n"""\n'
+LIBRARY = {"validate": SERVES, "softmax": SOFTMAX, "attention": ATTENTION}
 CELLS = [
     "from lib import validate",
     TEACHES_SOFTMAX,
@@ -90,8 +90,16 @@ def test_the_small_book_obeys_the_rules():
     assert problems(book()) == []
 
 
-def test_what_is_not_taught_is_a_module():
-    assert set(MODULES) >= NOT_TAUGHT and len(set(MODULES)) == len(MODULES)
+def test_modules_are_taught_in_the_order_of_their_cells():
+    assert book().taught == ["softmax", "attention"]
+    assert book(*reversed(CELLS)).taught == ["attention", "softmax"]
+    assert book(new="x = 1").taught == ["softmax", "attention", "new"]
+
+
+def test_what_all_others_rest_on_is_not_taught():
+    library = read_book().library
+    assert not FOUNDATION & set(read_book().taught)
+    assert all(library.keys() >= {name} for name in FOUNDATION)
 
 
 # same
@@ -246,34 +254,81 @@ def test_in_order_covers_private_names():
     ],
 )
 def test_in_order_covers_the_library(line):
-    (problem,) = in_order(book(softmax=f"{line}\n{SOFTMAX}"))
+    changed = {"softmax": f"{line}\n{SOFTMAX}", "attention": "attention = 1"}
+    cell = "# lib/attention.py\nattention = 1"
+    (problem,) = in_order(book(*CELLS[:3], cell, **changed))
     assert problem == (
-        "lib/softmax.py: in order: it imports lib.attention, which does not "
-        "stand above it in MODULES"
+        "lib/softmax.py: in order: it imports lib.attention, which is not "
+        "taught before it"
     )
 
 
-def test_in_order_wants_every_module_in_the_table():
-    (problem,) = in_order(book(surprise=""))
-    assert problem == (
-        "lib/surprise.py: in order: put it into MODULES of tools/rules.py"
-    )
+@pytest.mark.parametrize(
+    "changed, problem",
+    [
+        (
+            {"softmax": f"from lib import figures\n{SOFTMAX}"},
+            "lib/softmax.py: in order: it imports lib.figures, which is not "
+            "taught",
+        ),
+        (
+            {"validate": f"{SERVES}from lib import softmax"},
+            "lib/validate.py: in order: it imports lib.softmax, but all "
+            "others rest on it",
+        ),
+        (
+            {"validate.numbers": "from lib.softmax import LIMIT"},
+            "lib/validate.py: in order: it imports lib.softmax, but all "
+            "others rest on it",
+        ),
+        (
+            {"softmax": f"from lib import nowhere\n{SOFTMAX}"},
+            "lib/softmax.py: in order: it imports lib.nowhere, which does "
+            "not exist",
+        ),
+    ],
+)
+def test_in_order_knows_what_a_module_may_rest_on(changed, problem):
+    library = {"figures": SERVES, "validate.numbers": ""} | changed
+    assert problem in list(in_order(book(**library)))
 
 
-def test_a_package_is_one_module_that_may_import_its_own_parts(tmp_path):
-    package = tmp_path / "book" / "lib" / "validate"
-    package.mkdir(parents=True)
-    part = "from lib.validate.numbers import integer\n"
-    (package / "__init__.py").write_text(part)
-    (package / "numbers.py").write_text("import math\n")
-    (package.parent / "__init__.py").write_text("")
-    (package.parent / "softmax.py").write_text(SOFTMAX)
-    found = library(tmp_path)
-    assert found == {"validate": f"{part}import math\n", "softmax": SOFTMAX}
-    assert list(in_order(book(**found))) == []
-    (package / "shapes.py").write_text("from lib.softmax import softmax\n")
-    (problem,) = in_order(book(**library(tmp_path)))
-    assert problem.startswith("lib/validate.py: in order: it imports lib.sof")
+def test_in_order_lets_helpers_use_what_is_taught():
+    uses = f"{SERVES}from lib.attention import attention\n"
+    uses += "from lib.validate import numbers"
+    assert list(in_order(book(figures=uses, shapes=f"{SERVES}"))) == []
+
+
+def test_in_order_finds_a_circle():
+    one = f"{SERVES}from lib import shapes"
+    other = f"{SERVES}def f():\n    import lib.figures"
+    (problem,) = in_order(book(figures=one, shapes=other))
+    assert problem.startswith("lib: in order: modules import each other: ")
+    assert "figures" in problem and "shapes" in problem
+
+
+@pytest.mark.parametrize(
+    "line", ["from . import numbers", "from .numbers import integer"]
+)
+def test_in_order_lets_a_package_import_its_parts(line):
+    package = {"validate": SERVES + line, "validate.numbers": "integer = 1"}
+    package["validate.texts"] = line
+    assert list(in_order(book(**package))) == []
+
+
+def test_in_order_sees_what_a_part_of_a_package_imports():
+    part = "from ..attention import attention"
+    found = list(in_order(book(**{"validate.numbers": part})))
+    assert "lib/validate.py: in order: it imports lib.attention" in found[0]
+
+
+def test_in_order_lets_a_module_begin_before_one_that_it_uses():
+    changed = {"softmax": SOFTMAX + "\n\nNEW = 1\n"}
+    later = "# lib/softmax.py\nNEW = 1"
+    cells = [*CELLS[1:2], TEACHES_ATTENTION, later]
+    changed["softmax"] += "from lib.attention import attention"
+    changed["attention"] = ATTENTION.partition("\n")[2]
+    assert list(in_order(book(*cells, **changed))) == []
 
 
 # complete
@@ -302,7 +357,13 @@ def test_complete_wants_it_once():
 
 
 def test_complete_leaves_out_what_is_not_taught():
-    assert list(complete(book(validate="def integer(x):\n    pass"))) == []
+    serves = f"{SERVES}def integer(x):\n    pass"
+    assert list(complete(book(validate=serves))) == []
+
+
+def test_complete_wants_a_module_that_no_cell_shows():
+    (problem,) = complete(book(new="def f():\n    pass"))
+    assert problem.startswith("lib/new.py: complete: no chapter teaches f;")
 
 
 # the text of a definition cell
@@ -422,6 +483,10 @@ def test_the_table_of_contents_orders_the_chapters(tmp_path):
     write_book(tmp_path, zebra=CELLS[:2], aardvark=CELLS[2:])
     read = read_book(tmp_path)
     assert problems(read) == []
+    assert {name: path.stem for name, path in homes(tmp_path).items()} == {
+        "softmax": "zebra",
+        "attention": "aardvark",
+    }
     assert [cell.where for cell in read.cells] == [
         f"{name}.ipynb, code cell {n}"
         for name in ("zebra", "aardvark")
@@ -431,8 +496,9 @@ def test_the_table_of_contents_orders_the_chapters(tmp_path):
 
 def test_chapters_in_the_wrong_order_are_found(tmp_path):
     write_book(tmp_path, later=CELLS[2:], earlier=CELLS[:2])
-    (problem,) = problems(read_book(tmp_path))
-    assert problem.startswith("later.ipynb, code cell 1: in order:")
+    library, chapter = problems(read_book(tmp_path))
+    assert library.startswith("lib/attention.py: in order:")
+    assert chapter.startswith("later.ipynb, code cell 1: in order:")
 
 
 @pytest.mark.parametrize("line", ["!ls", "%matplotlib inline", "x ="])
@@ -440,3 +506,16 @@ def test_a_cell_that_is_not_python_is_named(tmp_path, line):
     write_book(tmp_path, one=CELLS, two=["a = 1", f"b = 2\n{line}"])
     with pytest.raises(ValueError, match="two.ipynb, code cell 2: line 2 is"):
         read_book(tmp_path)
+
+
+def test_a_package_is_read_part_by_part(tmp_path):
+    write_book(tmp_path, one=CELLS[:2], two=CELLS[2:])
+    folder = tmp_path / "book" / "lib" / "figures"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(SERVES)
+    (folder / "marks.py").write_text("from lib.softmax import softmax")
+    assert library(tmp_path) == LIBRARY | {
+        "figures": SERVES,
+        "figures.marks": "from lib.softmax import softmax",
+    }
+    assert problems(read_book(tmp_path)) == []

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tools.rules import MODULES, NOT_TAUGHT
-from tools.taught import ROOT, library
+from tools.taught import ROOT, homes, library
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Verdict:
 
 def taught_modules() -> list[str]:
     """The modules of book/lib that chapters teach, in their order."""
-    return [m for m in MODULES if m in library() and m not in NOT_TAUGHT]
+    return list(homes())
 
 
 def source_of(module: str) -> str:
