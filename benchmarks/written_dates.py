@@ -8,19 +8,20 @@ from pathlib import Path
 from babel.dates import format_date
 
 from benchmarks.timing import circumstances, ratio, side_by_side
-from lib.dates import LANGUAGES, babel_format, generate, splits, styles
+from lib.dates import CASES, LANGUAGES, babel_format, generate, splits, styles
 
 RESULT = Path(__file__).parent / "results" / "written_dates.json"
 EXAMPLES = 5_000
 
 
 def formats(days: list[date]) -> list[tuple[date, str, str]]:
-    """For each day what `format_date` is given: day, format, language."""
+    """What `format_date` is given to write what `generate` writes."""
     draw, calls = random.Random(0), []
     for day in days:
         language = draw.choice(LANGUAGES)
         style = draw.choice(styles(language))
         calls.append((day, babel_format(language, style, day.day), language))
+        draw.choice(CASES)
     return calls
 
 

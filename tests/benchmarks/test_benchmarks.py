@@ -18,7 +18,7 @@ from benchmarks import (
     written_dates,
 )
 from benchmarks.variants import VARIANTS
-from lib.dates import LANGUAGES, generate, splits
+from lib.dates import generate, splits
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask
 from lib.transformer import TransformerConfig
@@ -129,14 +129,11 @@ def test_models_that_take_turns_see_every_batch_once():
     assert all(fake.seen == list(range(50)) for fake in fakes.values())
 
 
-def test_babel_is_asked_for_every_style_and_language():
+def test_babel_writes_the_same_dates():
     days = splits()["train"][:1000]
-    calls = written_dates.formats(days)
-    assert [day for day, _, _ in calls] == days
-    assert {language for _, _, language in calls} == set(LANGUAGES)
-    plain = {format_date(*call) for call in calls}
-    texts = {example.text for example in generate(days)}
-    assert len(plain) > 900 and len(plain & texts) > 50
+    plain = [format_date(*call) for call in written_dates.formats(days)]
+    texts = [example.text.lower() for example in generate(days)]
+    assert texts == [" ".join(text.lower().split()) for text in plain]
     found = written_dates.ratios(50)
     assert found["examples"] == 50 and found["generate by babel"] > 0
 
