@@ -5,16 +5,18 @@ BIN := .venv/bin
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/_ext/* book/_ext/theme/* book/_static/* book/_static/*/*)
 CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
-NBVAL := $(BIN)/python -m pytest -p tools.plugin --nbval -q -n 2 \
-  --dist loadscope
+PYTEST := $(BIN)/python -m pytest -q -n 2
+COVERAGE := --cov --cov-config=tests/library/coverage.ini
+NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
+  --no-loadscope-reorder
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve test test-gpu sync faults bench model ablations \
-  lint clean
+.PHONY: help book serve test test-tools test-library test-notebooks \
+  test-site test-gpu sync faults bench model ablations lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | \
-	  awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	  awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 book: _build/.book ## build the website into _build/html
 	@echo "The book is at $(CURDIR)/_build/html/index.html"
@@ -23,15 +25,28 @@ book: _build/.book ## build the website into _build/html
 serve: book ## show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
-test: _build/.book .venv/.tests lint ## check everything that needs no GPU (and the rest where there is one)
-	$(BIN)/python -m pytest tests/library -q -n 2 \
-	  --cov --cov-config=tests/library/coverage.ini
-	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope \
-	  --ignore tests/library
-	$(NBVAL) --nbval-kernel-name book-cpu $(CHAPTERS)
+test: lint test-tools test-library test-notebooks test-site ## check everything that needs no GPU, cheap checks first (8 minutes)
+
+test-tools: .venv/.tests ## the rules, the tools and the pages as they lie there
+	$(PYTEST) tests --ignore tests/library --ignore tests/site
+
+test-library: .venv/.tests ## unit tests: with signatures enforced, then what needs them off
+	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
+	  -m "not bad_input and not compiled" \
+	  $(COVERAGE) --cov-report= --cov-fail-under=0
+	$(PYTEST) tests/library -m "bad_input or compiled" \
+	  $(COVERAGE) --cov-append
+
+test-notebooks: .venv/.tests ## run each chapter alone, as in Colab, by nbval; one with CHAPTER=05
+	$(BIN)/python -m tools.alone $(CHAPTER)
+	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
-	then $(NBVAL) --nbval-kernel-name book-gpu $(CHAPTERS); \
+	then $(BIN)/python -m tools.alone $(CHAPTER) && \
+	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
+
+test-site: _build/.book .venv/.tests ## the built website, in a browser
+	$(PYTEST) tests/site --dist loadscope
 
 test-gpu: ## run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
 	$(PYTHON) -m tools.gpu_report
@@ -41,7 +56,8 @@ sync: .venv/.tests ## refresh, execute and normalise the chapters
 	PYTHONPATH=book $(BIN)/python -m tools.shapes_page
 
 faults: .venv/.tests ## break the library in every way we know and see who notices
-	$(BIN)/python -m tools.faults $(if $(LISTED),--listed)
+	$(BIN)/python -m tools.faults $(if $(LISTED),--listed) \
+	  $(if $(MODULE),--module $(MODULE))
 
 bench: .venv/.book ## measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
