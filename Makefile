@@ -56,7 +56,7 @@ sync: .venv/.tests ## refresh, execute and normalise the chapters
 	PYTHONPATH=book $(BIN)/python -m tools.shapes_page
 
 faults: .venv/.tests ## break the library in every way we know and see who notices
-	$(BIN)/python -m tools.faults $(if $(LISTED),--listed) \
+	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
 
 bench: .venv/.book ## measure attention beside PyTorch's; also what pages draw
