@@ -16,7 +16,7 @@ export OMP_NUM_THREADS ?= 1
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | \
-	  awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	  awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 book: _build/.book ## build the website into _build/html
 	@echo "The book is at $(CURDIR)/_build/html/index.html"
@@ -25,19 +25,19 @@ book: _build/.book ## build the website into _build/html
 serve: book ## show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
-test: lint test-tools test-library test-notebooks test-site ## check everything that needs no GPU, cheap checks first (8 minutes)
+test: lint test-tools test-library test-notebooks test-site ## 8 minutes | check everything that needs no GPU, cheap checks first
 
-test-tools: .venv/.tests ## the rules, the tools and the pages as they lie there
+test-tools: .venv/.tests ## 1 minute | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --ignore tests/library --ignore tests/site
 
-test-library: .venv/.tests ## unit tests: with signatures enforced, then what needs them off
+test-library: .venv/.tests ## 3 minutes | unit tests, their signatures enforced
 	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
 	  -m "not bad_input and not compiled" \
 	  $(COVERAGE) --cov-report= --cov-fail-under=0
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
 
-test-notebooks: .venv/.tests ## run each chapter alone, as in Colab, by nbval; one with CHAPTER=05
+test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
 	$(BIN)/python -m tools.alone $(CHAPTER)
 	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
@@ -45,7 +45,7 @@ test-notebooks: .venv/.tests ## run each chapter alone, as in Colab, by nbval; o
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
-test-site: _build/.book .venv/.tests ## the built website, in a browser
+test-site: _build/.book .venv/.tests ## 1 minute | the built website, in a browser
 	$(PYTEST) tests/site --dist loadscope
 
 test-gpu: ## run notebooks and tests on a GPU (PYTHON=... uses that interpreter)
@@ -55,7 +55,7 @@ sync: .venv/.tests ## refresh, execute and normalise the chapters
 	$(BIN)/python -m tools.sync
 	PYTHONPATH=book $(BIN)/python -m tools.shapes_page
 
-faults: .venv/.tests ## break the library in every way we know and see who notices
+faults: .venv/.tests ## hours | break the library in every way we know (LISTED=1: what changed; MODULE=masks)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
 

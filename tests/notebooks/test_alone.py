@@ -8,19 +8,19 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests.notebooks.test_plugin import run_pytest
-from tools import alone, colab, sync
+from tools import alone, sync
 from tools.kernels import write_kernels
 from tools.taught import ROOT, chapters
 
 PUBLIC = "https://github.com/some-owner/executable-transformer"
 
 
-@pytest.fixture(scope="module", params=[colab.PLACEHOLDER, PUBLIC])
-def book(request, tmp_path_factory) -> Path:
-    """A book of two synced chapters, with and without an address."""
+@pytest.fixture(scope="module")
+def book(tmp_path_factory) -> Path:
+    """A book of two synced chapters, with an address that is not asked."""
     root = tmp_path_factory.mktemp("book")
     files = {
-        "_config.yml": f"repository: {{url: '{request.param}', branch: v1}}",
+        "_config.yml": f"repository: {{url: '{PUBLIC}', branch: v1}}",
         "_toc.yml": "root: book/index\nparts:\n- chapters:\n"
         "  - file: book/01_one\n  - file: book/02_two\n",
         "requirements.txt": (ROOT / "requirements.txt").read_text("utf-8"),

@@ -36,8 +36,13 @@ def clean_environment():
 
 @pytest.fixture(scope="module")
 def published(clean_environment, tmp_path_factory) -> Address:
-    """The working tree as a bare repository."""
-    return alone.publish(tmp_path_factory.mktemp("public") / "book.git")
+    """A bare repository with the files that the first cell looks for."""
+    folder = tmp_path_factory.mktemp("public")
+    library = folder / "tree" / "book" / "lib"
+    library.mkdir(parents=True)
+    for name in ("__init__.py", "runtime.py"):
+        (library / name).touch()
+    return alone.publish(folder / "book.git", folder / "tree")
 
 
 def fetch(address: Address) -> str:

@@ -10,10 +10,9 @@ from tempfile import TemporaryDirectory
 import hypothesis
 import pytest
 
-from tools.faults.fault import ROOT, Answer, Fault
+from tools.faults.fault import ROOT, Answer, Fault, taught_modules
 from tools.faults.notebooks import At, forget_library
 from tools.faults.reach import TESTS, reached_by_test
-from tools.rules import MODULES
 
 # Compiling is slow and finds nothing that the other tests do not.
 OPTIONS = ["-q", "-p", "no:xdist", "-m", "not compiled"]
@@ -112,11 +111,12 @@ def tests_are_right(
 def files_for(module: str) -> list[str]:
     """The test files that can see a module, those that do it best first."""
     names = [path.name for path in TESTS.glob("test_*.py")]
-    place = {f"test_{name}.py": i for i, name in enumerate(MODULES)}
+    order = [f"test_{name}.py" for name in taught_modules()]
+    place = {name: number for number, name in enumerate(order)}
     own = f"test_{module}.py"
     return sorted(
         (name for name in names if module in reached_by_test(name)),
-        key=lambda name: (name != own, place.get(name, len(MODULES)), name),
+        key=lambda name: (name != own, place.get(name, len(order)), name),
     )
 
 
