@@ -28,7 +28,8 @@ serve: book ## show the website at http://localhost:8000
 test: lint test-tools test-library test-notebooks test-site ## 8 minutes | check everything that needs no GPU, cheap checks first
 
 test-tools: .venv/.tests ## 1 minute | the rules, the tools and the pages as they lie there
-	$(PYTEST) tests --ignore tests/library --ignore tests/site
+	$(PYTEST) tests --dist loadscope \
+	  --ignore tests/library --ignore tests/site
 
 test-library: .venv/.tests ## 3 minutes | unit tests, their signatures enforced
 	BOOK_TYPECHECK=1 $(PYTEST) tests/library \

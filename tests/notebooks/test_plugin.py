@@ -292,3 +292,16 @@ def test_another_matplotlib_is_reported(monkeypatch):
     summary = plugin.Summary()
     summary.cells = [{"figures": 1, "exempt": ""}]
     assert "1 figures NOT compared (matplotlib is 3.10.0" in summary.line()
+
+
+def test_each_reason_to_skip_is_shown_once(tmp_path):
+    (tmp_path / "test_skips.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('n', range(3))\n"
+        "def test_on_it(n): pytest.skip('no such device')\n"
+    )
+    result = run_pytest(tmp_path, "-q")
+    (line,) = [
+        line for line in result.stdout.splitlines() if "no such" in line
+    ]
+    assert line.startswith("SKIPPED [3] ") and "3 skipped" in result.stdout
