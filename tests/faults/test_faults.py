@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tools.faults.endless import ENDLESS
 from tools.faults.equivalent import EQUIVALENT
 from tools.faults.fault import (
     ROOT,
@@ -17,7 +18,9 @@ from tools.faults.fault import (
 )
 from tools.faults.generate import faults_in, generated
 from tools.faults.listed import LISTED
+from tools.faults.notebooks import SLOW, chapters_for, stored
 from tools.faults.report import gone, problems, row, totals
+from tools.faults.units import files_for
 
 SOURCE = '''\
 """Doc 1."""
@@ -164,6 +167,23 @@ def test_the_table_and_its_totals():
     ]
 
 
+def test_the_order_of_the_chapters():
+    names = list(stored())
+    assert set(SLOW) <= set(names)
+    shown, *others = chapters_for("attention")
+    assert shown.startswith("03_") and set(others) < set(names)
+    assert others[-len(SLOW) :] == [n for n in others if n in SLOW]
+    first = chapters_for("attention", f"{others[-1]}, In [3]")
+    assert first == [others[-1], shown, *others[:-1]]
+    assert not any(n.startswith("02_") for n in others)  # it cannot see it
+
+
+def test_the_order_of_the_test_files():
+    own, *others = files_for("attention")
+    assert own == "test_attention.py" and "test_softmax.py" not in others
+    assert others.index("test_heads.py") < others.index("test_decoder.py")
+
+
 SCRIPT = """if True:
     import json
     from dataclasses import asdict, replace
@@ -258,4 +278,12 @@ def test_the_control_would_notice_a_chapter_that_is_wrong(tried):
 
 def test_the_equivalent_faults_are_still_generated():
     known = {(m, f.name) for m in taught_modules() for f in generated(m)}
-    assert EQUIVALENT.keys() <= known
+    assert EQUIVALENT.keys() | ENDLESS.keys() <= known
+
+
+def test_a_generated_fault_may_be_declared_endless(monkeypatch):
+    name = generated("softmax")[0].name
+    monkeypatch.setitem(ENDLESS, ("softmax", name), 5)
+    generated.cache_clear()
+    assert [fault.loops for fault in generated("softmax")][:2] == [5, 0]
+    generated.cache_clear()

@@ -7,7 +7,7 @@ import sys
 from tools.faults.fault import Fault, taught_modules
 from tools.faults.generate import generated
 from tools.faults.listed import LISTED
-from tools.faults.record import COMMITTED, UNCOMMITTED, Record
+from tools.faults.record import COMMITTED, UNCOMMITTED, Record, keep
 from tools.faults.report import gone, problems, row, totals
 from tools.faults.trial import control, verdicts
 
@@ -32,51 +32,45 @@ def options() -> argparse.Namespace:
 
 
 def tried(faults: list[Fault], record: Record, stale: bool, jobs: int):
-    """The verdicts; those that had to be found out are printed and put."""
+    """The verdicts, those that had to be found out, and what is wrong.
+
+    The latter are printed, and remembered if their places are right without
+    a fault.
+    """
     found, new = [], []
     for verdict in verdicts(faults, jobs, record, stale):
         found.append(verdict)
         if not verdict.recorded:
             new.append(verdict)
-            record.put(verdict)
             print(row(verdict), flush=True)
-    return found, new
+    wrong = control(new, jobs)
+    for verdict in new:
+        if not wrong:
+            record.put(verdict)
+    return found, new, wrong
 
 
 def main() -> int:
     given = options()
-    modules = [given.module] if given.module else taught_modules()
-    listed = [fault for fault in LISTED if fault.module in modules]
-    made = [f for module in modules for f in generated(module)]
-    kinds = [(listed, LISTED, COMMITTED)]
+    found, new, wrong, notes = [], [], [], []
+    records = [(Record(COMMITTED), LISTED)]
     if not given.listed:
-        every = [f for module in taught_modules() for f in generated(module)]
-        kinds.append((made, every, UNCOMMITTED))
-    found, new, notes = [], [], []
-    for faults, every, path in kinds:
-        record = Record(path)
-        try:
-            some, others = tried(faults, record, given.stale, given.jobs)
-        finally:
+        made = [f for module in taught_modules() for f in generated(module)]
+        records.append((Record(UNCOMMITTED), made))
+    modules = [given.module] if given.module else taught_modules()
+    for module in modules:
+        for record, every in records:
+            faults = [fault for fault in every if fault.module == module]
+            parts = tried(faults, record, given.stale, given.jobs)
+            found, new = found + parts[0], new + parts[1]
+            wrong += parts[2]
             notes += keep(record, every)
-        found, new = found + some, new + others
-    wrong = [*control(new, given.jobs), *problems(found)]
+    wrong += problems(found)
     if not given.listed:
         wrong += gone(modules, found)
-    notes = [f"{len(found) - len(new)} answers stand as recorded", *notes]
+    notes = [f"{len(found) - len(new)} answers stand as recorded", *set(notes)]
     print("\n".join(["", *wrong, *notes, *totals(found)]))
     return 1 if wrong else 0
-
-
-def keep(record: Record, faults: list[Fault]) -> list[str]:
-    """Write a record that has changed; CI only says that somebody should."""
-    if not record.changed(faults):
-        return []
-    if os.environ.get("CI") and record.path == COMMITTED:
-        name = record.path.name
-        return [f"{name} is stale: run `make faults LISTED=1`, commit it"]
-    record.write(faults)
-    return []
 
 
 if __name__ == "__main__":

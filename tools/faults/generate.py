@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 
+from tools.faults.endless import ENDLESS
 from tools.faults.fault import Fault, source_of
 
 OPERATORS = {
@@ -54,7 +55,10 @@ ALIKE = [
 @cache
 def generated(module: str) -> list[Fault]:
     """The generated faults of a taught module."""
-    return faults_in(module, source_of(module))
+    return [
+        replace(fault, loops=ENDLESS.get((module, fault.name), 0))
+        for fault in faults_in(module, source_of(module))
+    ]
 
 
 def faults_in(module: str, source: str) -> list[Fault]:

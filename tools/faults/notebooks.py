@@ -29,7 +29,8 @@ from tools.plugin import MAY_RAISE
 from tools.taught import as_taught, chapters
 
 At = Callable[[str], None]  # told of each cell or test before it runs
-TRAINS = ("Trainer(", ".backward()")  # in a cell that takes long
+# Half a minute of processor time each: tried after all others.
+SLOW = ("08_encoder", "11_training")
 
 
 @cache
@@ -54,17 +55,12 @@ def reached_by(name: str) -> set[str]:
     return reached_by_cells(cell.source for cell in code_of(stored()[name]))
 
 
-def trains(notebook) -> bool:
-    code = "\n".join(cell.source for cell in code_of(notebook))
-    return any(word in code for word in TRAINS)
-
-
 def chapters_for(module: str, first: str = "") -> list[str]:
     """The chapters that can see a module, in the order to be tried.
 
     The chapter of the cell that noticed the fault last time comes first,
     then those that show the module. Then come the others, last to first,
-    because it is the later ones that use it; those that train at the end.
+    because it is the later ones that use it; the slow ones at the end.
     """
     names = [
         name
@@ -77,7 +73,7 @@ def chapters_for(module: str, first: str = "") -> list[str]:
         key=lambda name: (
             name != known,
             not shows(stored()[name], module),
-            trains(stored()[name]),
+            name in SLOW,
         ),
     )
 

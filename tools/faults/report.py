@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tools.faults.endless import ENDLESS
 from tools.faults.equivalent import EQUIVALENT
 from tools.faults.fault import Answer, Verdict
 
@@ -41,11 +42,13 @@ def problems(found: list[Verdict]) -> Iterator[str]:
 
 
 def gone(modules: list[str], found: list[Verdict]) -> list[str]:
-    """The entries of EQUIVALENT that are no longer generated."""
+    """The entries of two tables that are no longer generated."""
     generated_keys = {key(v) for v in found if v.fault.generated}
+    tables = {"equivalent.py": EQUIVALENT, "endless.py": ENDLESS}
     return [
-        f"STALE entry in equivalent.py\n    {module}: {name}"
-        for module, name in EQUIVALENT
+        f"STALE entry in {file}\n    {module}: {name}"
+        for file, table in tables.items()
+        for module, name in table
         if module in modules and (module, name) not in generated_keys
     ]
 

@@ -151,7 +151,8 @@ class Child:
             return Answer(self.place, ENDLESS)
         return Answer(
             untried=f"{self.place}: {ENDLESS} within {self.task.seconds} "
-            "seconds of processor time"
+            "seconds of processor time; if that is what the fault does, say "
+            "so by `loops=` or in endless.py"
         )
 
     def end(self, answer: Answer) -> None:
