@@ -4,7 +4,6 @@ PYTHON ?= python3
 BIN := .venv/bin
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/_ext/* book/_ext/theme/* book/_static/* book/_static/*/*)
-CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
@@ -32,6 +31,7 @@ test-tools: .venv/.tests ## 1 minute | the rules, the tools and the pages as the
 	  --ignore tests/library --ignore tests/site
 
 test-library: .venv/.tests ## 3 minutes | unit tests, their signatures enforced
+	@mkdir -p _build
 	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
 	  -m "not bad_input and not compiled" \
 	  $(COVERAGE) --cov-report= --cov-fail-under=0

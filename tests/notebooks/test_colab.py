@@ -56,7 +56,7 @@ def run(source: str, folder) -> subprocess.CompletedProcess:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,  # of a busy machine
     )
 
 

@@ -152,8 +152,9 @@ class Record:
 
     def changed(self, faults: list[Fault]) -> bool:
         """Whether the file says something else."""
-        text = content(self.path).decode()
-        return text != self.text(faults)
+        if not self.path.exists():
+            return True
+        return self.path.read_text(encoding="utf-8") != self.text(faults)
 
     def write(self, faults: list[Fault]) -> None:
         self.path.parent.mkdir(exist_ok=True)
