@@ -58,6 +58,10 @@ class Pair:
 
 
 def last(*words: str, **others: float): ...
+
+
+def generates() -> Iterator:
+    yield 1
 '''
 
 
@@ -111,4 +115,5 @@ def test_what_is_wrapped_and_by_what():
         "typed": [types],
         "shaped": ["property", shapes],
         "last": [types],
+        "generates": [shapes],
     }

@@ -16,6 +16,7 @@ LIBRARY = Path(__file__).parents[2] / "book" / "lib"
 SHAPES = "jaxtyping.jaxtyped(typechecker=beartype.beartype)"
 TYPES = "beartype.beartype"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Yield = ast.Yield | ast.YieldFrom
 
 
 def annotations(function: Function) -> list[ast.expr]:
@@ -37,7 +38,10 @@ def checker(node: Function | ast.ClassDef) -> str:
         for annotation in said
         for part in ast.walk(annotation)
     )
-    return SHAPES if has_shapes else TYPES if said else ""
+    generates = any(isinstance(part, Yield) for part in ast.walk(node))
+    if has_shapes or (said and generates):  # beartype asks: Iterator of what?
+        return SHAPES
+    return TYPES if said else ""
 
 
 def enforced(source: str) -> ast.Module:
