@@ -6,13 +6,14 @@ BIN := .venv/bin
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/*)
-CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
-NBVAL := $(BIN)/python -m pytest -p tools.plugin --nbval -q -n 2 \
-  --dist loadscope
+PYTEST := $(BIN)/python -m pytest -q -n 2
+COVERAGE := --cov --cov-config=tests/library/coverage.ini
+NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
+  --no-loadscope-reorder
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve lab test test-gpu sync faults bench model ablations \
-  lint clean FORCE
+.PHONY: help book serve lab test test-tools test-library test-notebooks \
+  test-site test-gpu sync faults bench model ablations lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -31,15 +32,30 @@ serve: book ## | show the website at http://localhost:8000
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-test: _build/.book .venv/.tests lint ## | check everything (on a GPU only where there is one)
-	$(BIN)/python -m pytest tests/library -q -n 2 \
-	  --cov --cov-config=tests/library/coverage.ini
-	$(BIN)/python -m pytest tests -q -n 2 --dist loadscope \
-	  --ignore tests/library
-	$(NBVAL) --nbval-kernel-name book-cpu $(CHAPTERS)
+test: lint test-tools test-library test-notebooks test-site ## 8 minutes | check everything that needs no GPU, cheap checks first
+
+test-tools: .venv/.tests ## 1 minute | the rules, the tools and the pages as they lie there
+	$(PYTEST) tests --dist loadscope \
+	  --ignore tests/library --ignore tests/site
+
+test-library: .venv/.tests ## 3 minutes | unit tests, their signatures enforced
+	@mkdir -p _build
+	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
+	  -m "not bad_input and not compiled" \
+	  $(COVERAGE) --cov-report= --cov-fail-under=0
+	$(PYTEST) tests/library -m "bad_input or compiled" \
+	  $(COVERAGE) --cov-append
+
+test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
+	$(BIN)/python -m tools.alone $(CHAPTER)
+	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
-	then $(NBVAL) --nbval-kernel-name book-gpu $(CHAPTERS); \
+	then $(BIN)/python -m tools.alone $(CHAPTER) && \
+	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
+
+test-site: _build/.book .venv/.tests ## 1 minute | the built website, in a browser
+	$(PYTEST) tests/site --dist loadscope
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
 	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu_report
@@ -48,8 +64,9 @@ sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (C
 	$(BIN)/python -m tools.sync $(CHAPTER)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
 
-faults: .venv/.tests ## | break the library in every way we know and see who notices
-	$(BIN)/python -m tools.faults $(if $(LISTED),--listed)
+faults: .venv/.tests ## hours | break the library in every way we know (LISTED=1: what changed; MODULE=masks)
+	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
+	  $(if $(MODULE),--module $(MODULE))
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks

@@ -7,8 +7,10 @@ from benchmarks import (
     layouts,
     matrix_product,
     model,
+    written_dates,
 )
 
-for benchmark in (matrix_product, layouts, attention, model, decoding, dates):
+ALL = matrix_product, layouts, attention, model, decoding, written_dates, dates
+for benchmark in ALL:
     print(f"\n{benchmark.__doc__.splitlines()[0]}")
     benchmark.main()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from babel.dates import format_date
 
 from benchmarks import (
     ablations,
@@ -14,8 +15,10 @@ from benchmarks import (
     matrix_product,
     model,
     timing,
+    written_dates,
 )
 from benchmarks.variants import VARIANTS
+from lib.dates import generate, splits
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask
 from lib.transformer import TransformerConfig
@@ -126,9 +129,21 @@ def test_models_that_take_turns_see_every_batch_once():
     assert all(fake.seen == list(range(50)) for fake in fakes.values())
 
 
+def test_babel_writes_the_same_dates():
+    days = splits()["train"][:1000]
+    plain = [format_date(*call) for call in written_dates.formats(days)]
+    texts = [example.text.lower() for example in generate(days)]
+    assert texts == [" ".join(text.lower().split()) for text in plain]
+    found = written_dates.ratios(50)
+    assert found["examples"] == 50 and found["generate by babel"] > 0
+
+
 @pytest.mark.parametrize(
     "module",
-    [ablations, attention, dates, decoding, layouts, matrix_product, model],
+    [
+        *(ablations, attention, dates, decoding, layouts, matrix_product),
+        *(model, written_dates),
+    ],
 )
 def test_results_say_where_and_when(module):
     record = json.loads(module.RESULT.read_text(encoding="utf-8"))

@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
+from tools.faults.endless import ENDLESS
 from tools.faults.equivalent import EQUIVALENT
 from tools.faults.fault import (
     ROOT,
+    Answer,
     Fault,
     Verdict,
     source_of,
@@ -16,7 +18,9 @@ from tools.faults.fault import (
 )
 from tools.faults.generate import faults_in, generated
 from tools.faults.listed import LISTED
+from tools.faults.notebooks import SLOW, chapters_for, stored
 from tools.faults.report import gone, problems, row, totals
+from tools.faults.units import files_for
 
 SOURCE = '''\
 """Doc 1."""
@@ -102,29 +106,46 @@ def test_a_neighbour_in_an_einops_pattern_is_swapped():
     assert swap == "'n i d, n j d -> n j i'"
 
 
-def verdict(notebooks="01_a, In [2]: 3 became 4", units="t.py::a", **fault):
+CELL = Answer("01_a, In [2]", "3 became 4")
+TEST = Answer("t.py::a", "AssertionError")
+NOBODY = Answer()
+
+
+def verdict(notebooks=CELL, units=TEST, **fault):
     return Verdict(Fault("text", "a", "b", "c", **fault), notebooks, units)
 
 
 def test_a_survivor_is_a_problem():
     assert not list(problems([verdict()]))
-    assert list(problems([verdict(notebooks="")])) == [
+    assert list(problems([verdict(NOBODY)])) == [
         "SURVIVED notebooks\n    text: c"
     ]
-    both = problems([verdict(notebooks="", units="")])
+    both = problems([verdict(NOBODY, NOBODY)])
     assert list(both) == ["SURVIVED notebooks and unit tests\n    text: c"]
-    assert not list(problems([verdict(notebooks="", shown=False)]))
-    (hidden,) = problems([verdict(notebooks="", units="", shown=False)])
+    assert not list(problems([verdict(NOBODY, shown=False)]))
+    (hidden,) = problems([verdict(NOBODY, NOBODY, shown=False)])
     assert hidden.startswith("SURVIVED unit tests\n")
+
+
+def test_a_fault_that_was_not_tried_is_a_problem_and_was_not_noticed():
+    died = Answer(untried="the process died")
+    assert list(problems([verdict(died)])) == [
+        "NOT TRIED by notebooks text: c\n    the process died"
+    ]
+    (line,) = totals([verdict(died, died)])
+    assert "notebooks 0 of 1 (0.0 %), by unit tests 0 of 1" in line
+    assert line.endswith("; 1 not tried")
 
 
 def test_an_equivalent_fault_must_survive(monkeypatch):
     monkeypatch.setitem(EQUIVALENT, ("text", "c"), "a reason")
-    survivor = verdict("", "", generated=True)
+    survivor = verdict(NOBODY, NOBODY, generated=True)
     assert not list(problems([survivor]))
-    (noticed,) = problems([verdict("", generated=True)])
+    (noticed,) = problems([verdict(NOBODY, generated=True)])
     assert noticed.startswith("NOT EQUIVALENT text: c\n    noticed by t.py")
-    assert list(problems([verdict("", "")]))  # listed faults have no excuse
+    assert list(
+        problems([verdict(NOBODY, NOBODY)])
+    )  # listed faults have no excuse
     others = [key for key in EQUIVALENT if key[0] == "text"]
     assert len(gone(["text"], [survivor])) == len(others) - 1
     assert len(gone(["text"], [])) == len(others)
@@ -139,39 +160,130 @@ def test_the_table_and_its_totals():
         "[2]",
         "t.py::a",
     ]
-    assert row(verdict("", "")).split() == ["text:", "c", "-", "-"]
-    assert list(totals([verdict(), verdict(notebooks="")])) == [
-        "2 faults listed, 0 of them equivalent; noticed by notebooks "
-        "1 of 2 (50.0 %), by unit tests 2 of 2 (100.0 %)"
+    assert row(verdict(NOBODY, NOBODY)).split() == ["text:", "c", "-", "-"]
+    assert list(totals([verdict(), verdict(NOBODY)])) == [
+        "2 faults listed, 0 of them equivalent; noticed by notebooks 1 of 2 "
+        "(50.0 %), by unit tests 2 of 2 (100.0 %); 0 not tried"
     ]
 
 
-def test_both_ways_say_survived_and_caught():
-    """In a process of its own, because the harness forks."""
-    script = """if True:
-        import json
-        from tools.faults.__main__ import NOTHING
-        from tools.faults.fault import Fault
-        from tools.faults.trial import verdicts
-        scale = " / math.sqrt(q.shape[-1])"
-        faults = [NOTHING, Fault("attention", scale, "", "no scale")]
-        found = [(v.notebooks, v.units, v.survived) for v in verdicts(faults)]
-        print(json.dumps(found))
-    """
+def test_the_order_of_the_chapters():
+    names = list(stored())
+    assert set(SLOW) <= set(names)
+    shown, *others = chapters_for("attention")
+    assert shown.startswith("03_") and set(others) < set(names)
+    assert others[-len(SLOW) :] == [n for n in others if n in SLOW]
+    first = chapters_for("attention", f"{others[-1]}, In [3]")
+    assert first == [others[-1], shown, *others[:-1]]
+    assert not any(n.startswith("02_") for n in others)  # it cannot see it
+
+
+def test_the_order_of_the_test_files():
+    own, *others = files_for("attention")
+    assert own == "test_attention.py" and "test_softmax.py" not in others
+    assert others.index("test_heads.py") < others.index("test_decoder.py")
+
+
+SCRIPT = """if True:
+    import json
+    from dataclasses import asdict, replace
+    from functools import partial
+    from tools.faults import notebooks, trial, units
+    from tools.faults.fault import NOTHING, Fault
+    from tools.faults.trial import (
+        Task, answers, chapter_is_right, control, task_for, verdicts,
+    )
+
+    (chapter,) = (n for n in notebooks.stored() if n.startswith("03_"))
+    for name in set(notebooks.stored()) - {chapter}:
+        del notebooks.stored()[name]
+    units.files_for = lambda module: ["test_attention.py"]
+
+    def wrong(new, **options):
+        old = " / math.sqrt(q.shape[-1])"
+        return Fault("attention", old, new, new, **options)
+
+    endless = " / sum(iter(int, 1))"
+    unscaled, *_ = found = list(verdicts([wrong(""), NOTHING]))
+    several = [
+        replace(task_for(wrong(endless), "notebooks"), seconds=2),
+        task_for(wrong(endless, loops=2), "notebooks"),
+        task_for(wrong(endless, loops=2), "units"),
+        task_for(wrong(" / __import__('os')._exit(3)"), "units"),
+        task_for(wrong(""), "units", "test_masks.py::test_that_is_gone"),
+    ]
+    several = [asdict(a) for _, a in sorted(answers(several, 1))]
+    units.files_for = lambda module: ["test_gone.py", "test_gone.py"]
+    several += [asdict(a) for _, a in answers([task_for(NOTHING, "units")], 1)]
+    first = partial(chapter_is_right, name=chapter, cells=30)
+    renamed = Fault("softmax", "def softmax", "def soft_max", "renamed")
+    several += [asdict(a) for _, a in answers([Task(renamed, first)], 1)]
+    ways = [[asdict(v.notebooks), asdict(v.units)] for v in found]
+    print(json.dumps([ways, several, control([unscaled])]))
+"""
+
+
+@pytest.fixture(scope="module")
+def tried():
+    """Faults tried on chapter 3 alone, in a process of its own: it forks."""
     session = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", SCRIPT],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        check=True,
     )
-    nothing, no_scale = json.loads(session.stdout)
-    assert nothing == ["", "", ["notebooks", "unit tests"]]
-    notebook, test, survived = no_scale
-    assert notebook.startswith("03_") and "In [" in notebook
-    assert test.startswith("test_attention.py::") and not survived
+    assert session.returncode == 0, session.stderr
+    return json.loads(session.stdout)
+
+
+def test_both_ways_say_survived_and_caught(tried):
+    ((notebook, test), nothing), _, without = tried
+    assert notebook["noticed"].startswith("03_")
+    assert "In [" in notebook["noticed"] and notebook["why"]
+    assert test["noticed"].startswith("test_attention.py::") and test["why"]
+    for answer in nothing:
+        assert not answer["noticed"] and not answer["untried"]
+    assert without == []
+
+
+def test_what_does_not_end_is_noticed_only_where_it_is_expected(tried):
+    _, (undeclared, cell, test, *_), _ = tried
+    assert not undeclared["noticed"]
+    assert "does not end within 2 seconds" in undeclared["untried"]
+    for answer, place in ((cell, "03_"), (test, "test_attention.py::")):
+        assert answer["noticed"].startswith(place)
+        assert answer["why"] == "does not end" and not answer["untried"]
+
+
+def test_a_process_that_dies_has_noticed_nothing(tried):
+    _, (*_, died, _, _, _), _ = tried
+    assert not died["noticed"] and "the process died (3)" in died["untried"]
+
+
+def test_a_recorded_test_that_is_gone_does_not_matter(tried):
+    _, (*_, gone, _, _), _ = tried
+    assert gone["noticed"].startswith("test_attention.py::")
+
+
+def test_a_usage_error_of_pytest_is_not_a_catch(tried):
+    _, (*_, usage, _), _ = tried
+    assert not usage["noticed"] and "USAGE_ERROR" in usage["untried"]
+
+
+def test_the_control_would_notice_a_chapter_that_is_wrong(tried):
+    _, (*_, chapter), _ = tried
+    assert chapter["noticed"].startswith("03_")
+    assert chapter["why"].startswith("ImportError: cannot import name")
 
 
 def test_the_equivalent_faults_are_still_generated():
     known = {(m, f.name) for m in taught_modules() for f in generated(m)}
-    assert EQUIVALENT.keys() <= known
+    assert EQUIVALENT.keys() | ENDLESS.keys() <= known
+
+
+def test_a_generated_fault_may_be_declared_endless(monkeypatch):
+    name = generated("softmax")[0].name
+    monkeypatch.setitem(ENDLESS, ("softmax", name), 5)
+    generated.cache_clear()
+    assert [fault.loops for fault in generated("softmax")][:2] == [5, 0]
+    generated.cache_clear()

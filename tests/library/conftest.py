@@ -1,9 +1,10 @@
 """Settings of the library's tests.
 
 With `BOOK_TYPECHECK=1` the shapes written in the signatures of book/lib are
-enforced by jaxtyping and beartype; test_shapes.py starts such a session. Two
-kinds of test have no place in it: those of bad input, because there the
-signature answers first, and those that compile, because beartype does not.
+enforced by jaxtyping and beartype. Two kinds of test have no place in such a
+session: those of bad input, because there the signature answers first, and
+those that compile, because beartype does not. `make test-library` runs these
+in a second session, and all others in the first.
 """
 
 import os
@@ -11,9 +12,9 @@ import os
 import pytest
 
 if os.environ.get("BOOK_TYPECHECK") == "1":
-    from jaxtyping import install_import_hook
+    from tests.library import typed
 
-    install_import_hook("lib", "beartype.beartype")
+    typed.install()
 
 
 def pytest_configure(config):

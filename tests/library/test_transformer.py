@@ -3,7 +3,11 @@
 import copy
 import dataclasses
 import math
+import os
 import pickle
+import shutil
+import sysconfig
+from pathlib import Path
 
 import pytest
 import torch
@@ -756,12 +760,29 @@ def test_copies_give_the_same_numbers(tied, norm_first, tmp_path):
         assert (twin.output_matrix is target) == (tied != "none")
 
 
+def no_compiler() -> bool:
+    """torch.compile's own backend writes C++ that includes Python.h."""
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return not (compiler and header.exists())
+
+
+INDUCTOR = pytest.param(
+    "inductor",
+    marks=pytest.mark.skipif(
+        no_compiler(),
+        reason="no C++ compiler or no Python.h (apt install g++ python3-dev)",
+    ),
+)
+
+
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
-def test_compiled_it_gives_the_same_numbers():
+@pytest.mark.parametrize("backend", ["aot_eager", INDUCTOR])
+def test_compiled_it_gives_the_same_numbers(backend):
     torch.compiler.reset()
     made = model(torch.float32, encoder_layers=1, decoder_layers=1)
-    compiled = torch.compile(made, fullgraph=True)
+    compiled = torch.compile(made, fullgraph=True, backend=backend)
     with torch.no_grad():
         close(compiled(*BOTH), made(*BOTH), steps=256)
 

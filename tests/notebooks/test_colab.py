@@ -1,7 +1,6 @@
-"""Chapters opened alone: the first cell, the badge, and whole notebooks.
+"""Chapters opened alone: the first cell and the badge.
 
-The repository they fetch is a bare one, made here from the files of the
-working tree, committed or not.
+Whole chapters are run alone by `make test-notebooks`; see test_alone.py.
 """
 
 import importlib.util
@@ -13,10 +12,9 @@ import pytest
 from _ext.page_view import page_cells
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools import colab, sync
+from tools import alone, colab
 from tools.colab import Address
-from tools.kernels import write_kernels
-from tools.taught import ROOT, chapters
+from tools.taught import ROOT
 
 TAG = "v1.0"
 PUBLIC = Address("https://github.com/some-owner/executable-transformer", TAG)
@@ -24,36 +22,27 @@ PLACEHOLDER = Address(colab.PLACEHOLDER, "main")
 WHERE = "import lib, os\nprint(os.getcwd())\nprint(lib.__file__)"
 
 
-def git(*arguments) -> None:
-    name = ["-c", "user.name=Test", "-c", "user.email=test@localhost"]
-    subprocess.run(["git", *name, *map(str, arguments)], check=True)
-
-
 @pytest.fixture(scope="module", autouse=True)
-def clean_environment(tmp_path_factory):
-    """No settings of whoever runs the tests; a kernel book-cpu."""
-    jupyter = tmp_path_factory.mktemp("jupyter")
-    write_kernels(jupyter / "kernels")
+def clean_environment():
+    """No settings of whoever runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith("GIT_") or name == "PYTHONPATH":
                 patch.delenv(name)
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        patch.setenv("JUPYTER_PATH", str(jupyter))
         yield
 
 
 @pytest.fixture(scope="module")
 def published(clean_environment, tmp_path_factory) -> Address:
-    """The working tree as a bare repository with a tag."""
-    bare = tmp_path_factory.mktemp("public") / "book.git"
-    tree = [f"--git-dir={bare}", f"--work-tree={ROOT}"]
-    git("init", "-q", "--bare", bare)
-    git(*tree, "-C", ROOT, "add", "--all")
-    git(*tree, "commit", "-q", "-m", "The working tree")
-    git(*tree, "tag", TAG)
-    return Address(bare.as_uri(), TAG)
+    """A bare repository with the files that the first cell looks for."""
+    folder = tmp_path_factory.mktemp("public")
+    library = folder / "tree" / "book" / "lib"
+    library.mkdir(parents=True)
+    for name in ("__init__.py", "runtime.py"):
+        (library / name).touch()
+    return alone.publish(folder / "book.git", folder / "tree")
 
 
 def fetch(address: Address) -> str:
@@ -67,7 +56,7 @@ def run(source: str, folder) -> subprocess.CompletedProcess:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,  # of a busy machine
     )
 
 
@@ -77,21 +66,6 @@ def assert_fetched(address: Address, folder) -> None:
     book = folder / "book-files" / "book"
     assert done.stderr == ""
     assert done.stdout == f"{book}\n{book / 'lib' / '__init__.py'}\n"
-
-
-# whole notebooks
-
-
-@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
-def test_a_chapter_runs_alone(path, published, tmp_path):
-    notebook = sync.read(path)
-    colab.put_first_cell(notebook, fetch(published))
-    notebook.cells.append(new_code_cell("import lib\nlib.__file__"))
-    sync.execute(notebook, tmp_path, path.name)
-    first, *_, last = sync.code_cells(notebook)
-    assert first.outputs == []
-    clone = str(tmp_path / "book-files" / "book" / "lib")
-    assert clone in last.outputs[0].data["text/plain"]
 
 
 # the first cell
@@ -105,7 +79,7 @@ def test_after_a_restart_it_uses_what_it_fetched(published, tmp_path):
     assert_fetched(published, tmp_path)
     note = tmp_path / "book-files" / "note"
     note.write_text("mine")
-    assert_fetched(Address("file:///nowhere", TAG), tmp_path)
+    assert_fetched(Address("file:///nowhere", published.branch), tmp_path)
     assert note.exists()
 
 

@@ -23,7 +23,7 @@ def python(*arguments: str, **env: str):
         env=os.environ | env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,  # of a busy machine
     )
 
 

@@ -7,16 +7,20 @@ import sys
 from tools.faults.fault import Fault, taught_modules
 from tools.faults.generate import generated
 from tools.faults.listed import LISTED
+from tools.faults.record import COMMITTED, UNCOMMITTED, Record, keep
 from tools.faults.report import gone, problems, row, totals
-from tools.faults.trial import verdicts
-
-NOTHING = Fault("softmax", "def softmax", "def softmax", "nothing is changed")
+from tools.faults.trial import control, verdicts
 
 
-def main() -> int | str:
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.faults")
     parser.add_argument(
         "--listed", action="store_true", help="leave generated faults out"
+    )
+    parser.add_argument(
+        "--stale",
+        action="store_true",
+        help="try only those whose recorded answer rests on changed files",
     )
     parser.add_argument(
         "--module", choices=taught_modules(), help="faults of one module"
@@ -24,22 +28,48 @@ def main() -> int | str:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count(), help="processes at a time"
     )
-    options = parser.parse_args()
-    modules = [options.module] if options.module else taught_modules()
-    faults = [fault for fault in LISTED if fault.module in modules]
-    if not options.listed:
-        faults += [f for module in modules for f in generated(module)]
-    (control,) = verdicts([NOTHING])
-    if control.notebooks or control.units:
-        return f"Not tried: {control.notebooks or control.units} without fault"
-    found = []
-    for verdict in verdicts(faults, options.jobs):
+    return parser.parse_args()
+
+
+def tried(faults: list[Fault], record: Record, stale: bool, jobs: int):
+    """The verdicts, those that had to be found out, and what is wrong.
+
+    The latter are printed, and remembered if their places are right without
+    a fault.
+    """
+    found, new = [], []
+    for verdict in verdicts(faults, jobs, record, stale):
         found.append(verdict)
-        print(row(verdict), flush=True)
-    wrong = list(problems(found))
-    if not options.listed:
+        if not verdict.recorded:
+            new.append(verdict)
+            print(row(verdict), flush=True)
+    wrong = control(new, jobs)
+    for verdict in new:
+        if not wrong:
+            record.put(verdict)
+    return found, new, wrong
+
+
+def main() -> int:
+    given = options()
+    found, new, wrong, notes = [], [], [], []
+    records = [(Record(COMMITTED), LISTED)]
+    if not given.listed:
+        made = [f for module in taught_modules() for f in generated(module)]
+        records.append((Record(UNCOMMITTED), made))
+    modules = [given.module] if given.module else taught_modules()
+    for module in modules:
+        for record, every in records:
+            faults = [fault for fault in every if fault.module == module]
+            parts = tried(faults, record, given.stale, given.jobs)
+            found, new = found + parts[0], new + parts[1]
+            wrong += parts[2]
+            notes += keep(record, every)
+    wrong += problems(found)
+    if not given.listed:
         wrong += gone(modules, found)
-    print("\n".join(["", *totals(found), *wrong]))
+    notes = [f"{len(found) - len(new)} answers stand as recorded", *set(notes)]
+    print("\n".join(["", *wrong, *notes, *totals(found)]))
     return 1 if wrong else 0
 
 

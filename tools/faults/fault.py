@@ -1,11 +1,8 @@
 """A fault, and a copy of the book that has it."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tools.taught import ROOT, homes, library
 
@@ -22,6 +19,9 @@ class Fault:
         start: where the right text begins; None if it occurs only once.
         generated: it comes from generate.py and not from the list.
         shown: a reader can see it; False for a missing argument check.
+        loops: it may make a loop endless: the seconds of processor time
+            after which a cell or test that has not ended has noticed it.
+            0 for all other faults: what does not end was not tried.
     """
 
     module: str
@@ -31,6 +31,7 @@ class Fault:
     start: int | None = None
     generated: bool = False
     shown: bool = True
+    loops: int = 0
 
     @property
     def brief(self) -> str:
@@ -54,20 +55,62 @@ class Fault:
         return source[:start] + self.new + source[start + len(self.old) :]
 
 
+NOTHING = Fault("softmax", "", "", "nothing is changed", start=0)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a fault in one way of looking.
+
+    Args:
+        noticed: the cell or test that noticed it; empty if none did.
+        why: how it showed there.
+        untried: why it cannot be said; empty if it can.
+        recorded: it was found out in an earlier run.
+    """
+
+    noticed: str = ""
+    why: str = ""
+    untried: str = ""
+    recorded: bool = False
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """Who noticed a fault; an empty text means that nobody did."""
+    """Who noticed a fault."""
 
     fault: Fault
-    notebooks: str
-    units: str
+    notebooks: Answer
+    units: Answer
 
     @property
-    def survived(self) -> list[str]:
+    def answers(self) -> dict[str, Answer]:
+        """The answers that count, by the name of the way."""
         found = {"unit tests": self.units}
         if self.fault.shown:
             found = {"notebooks": self.notebooks} | found
-        return [way for way, noticed in found.items() if not noticed]
+        return found
+
+    @property
+    def recorded(self) -> bool:
+        """Nothing had to be found out."""
+        return all(answer.recorded for answer in self.answers.values())
+
+    @property
+    def survived(self) -> list[str]:
+        return [
+            way
+            for way, answer in self.answers.items()
+            if not answer.noticed and not answer.untried
+        ]
+
+    @property
+    def untried(self) -> dict[str, str]:
+        return {
+            way: answer.untried
+            for way, answer in self.answers.items()
+            if answer.untried
+        }
 
 
 def taught_modules() -> list[str]:
@@ -79,22 +122,20 @@ def source_of(module: str) -> str:
     return library()[module]
 
 
-@contextmanager
-def faulty_book(fault: Fault) -> Iterator[Path]:
-    """The folder of a book with this fault; all other files are links."""
-    with TemporaryDirectory(prefix="fault-") as folder:
-        book = Path(folder, "book")
-        book.mkdir()
-        link(ROOT, Path(folder), leave_out={"book"})
-        link(ROOT / "book", book, leave_out={"lib"})
-        shutil.copytree(
-            ROOT / "book" / "lib",
-            book / "lib",
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-        wrong = fault.apply(source_of(fault.module))
-        (book / "lib" / f"{fault.module}.py").write_text(wrong, "utf-8")
-        yield book
+def faulty_book(fault: Fault, folder: Path) -> Path:
+    """Make a book with this fault; all files but the library are links."""
+    book = folder / "book"
+    book.mkdir()
+    link(ROOT, folder, leave_out={"book"})
+    link(ROOT / "book", book, leave_out={"lib"})
+    shutil.copytree(
+        ROOT / "book" / "lib",
+        book / "lib",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    wrong = fault.apply(source_of(fault.module))
+    (book / "lib" / f"{fault.module}.py").write_text(wrong, "utf-8")
+    return book
 
 
 def link(folder: Path, to: Path, leave_out: set[str]) -> None:

@@ -7,7 +7,11 @@ decorators and error messages are left alone.
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate
 
+from tools.faults.endless import ENDLESS
 from tools.faults.fault import Fault, source_of
 
 OPERATORS = {
@@ -48,36 +52,51 @@ ALIKE = [
 ]
 
 
+@cache
 def generated(module: str) -> list[Fault]:
     """The generated faults of a taught module."""
-    return faults_in(module, source_of(module))
+    return [
+        replace(fault, loops=ENDLESS.get((module, fault.name), 0))
+        for fault in faults_in(module, source_of(module))
+    ]
 
 
 def faults_in(module: str, source: str) -> list[Fault]:
     """One fault for each text that the rules make of the source."""
-    seen = {ast.dump(ast.parse(source))}
-    faults = []
-    for node, new, shown in changes(ast.parse(source)):
-        start, end = span(source, node)
-        old = source[start:end]
-        fault = Fault(module, old, new, "", start, True, shown)
-        try:
-            tree = ast.dump(ast.parse(fault.apply(source)))
-        except SyntaxError:
-            continue
-        if tree not in seen:
-            seen.add(tree)
-            faults.append(fault)
-    return [named(fault, source) for fault in faults]
+    faults, seen = [], set()
+    starts = line_starts(source)
+    for top in visible_children(ast.parse(source)):
+        first, last = starts[top.lineno - 1], starts[top.end_lineno]
+        seen.add((first, ast.dump(ast.parse(source[first:last]))))
+        for node, new, shown in changes(top):
+            start, end = span(source, node)
+            wrong = source[first:start] + new + source[end:last]
+            try:
+                tree = first, ast.dump(ast.parse(wrong))
+            except SyntaxError:
+                continue
+            if tree not in seen:
+                seen.add(tree)
+                old = source[start:end]
+                fault = Fault(module, old, new, "", start, True, shown)
+                faults.append(named(fault, source))
+    return faults
+
+
+@cache
+def line_starts(source: str) -> list[int]:
+    """Where each line begins, and where the last one ends."""
+    lengths = (len(line) for line in source.splitlines(keepends=True))
+    return list(accumulate(lengths, initial=0))
 
 
 def span(source: str, node: ast.AST) -> tuple[int, int]:
     """Where the text of a node begins and ends."""
-    lines = source.encode().splitlines(keepends=True)
+    starts = line_starts(source)
 
     def offset(line: int, column: int) -> int:
-        before = b"".join(lines[: line - 1]) + lines[line - 1][:column]
-        return len(before.decode())
+        text = source[starts[line - 1] : starts[line]]
+        return starts[line - 1] + len(text.encode()[:column].decode())
 
     start = offset(node.lineno, node.col_offset)
     return start, offset(node.end_lineno, node.end_col_offset)
@@ -92,23 +111,26 @@ def named(fault: Fault, source: str) -> Fault:
     longer = len(wrong) - len(source)
     after = " ".join(wrong[first : last + longer].split())
     name = f"{scope(source, fault.start)}: {before}  ->  {after}"
-    return Fault(
-        fault.module, fault.old, fault.new, name, fault.start, True,
-        fault.shown,
-    )  # fmt: skip
+    return replace(fault, name=name)
+
+
+@cache
+def scopes(source: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes of a source, outer ones first."""
+    kinds = ast.FunctionDef | ast.ClassDef
+    found = [n for n in ast.walk(ast.parse(source)) if isinstance(n, kinds)]
+    return sorted(found, key=lambda node: node.lineno)
 
 
 def scope(source: str, position: int) -> str:
     """The class and function around a position."""
     line = source.count("\n", 0, position) + 1
     around = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and node.lineno <= line <= node.end_lineno
+        node.name
+        for node in scopes(source)
+        if node.lineno <= line <= node.end_lineno
     ]
-    around.sort(key=lambda node: node.lineno)
-    return ".".join(node.name for node in around) or "module"
+    return ".".join(around) or "module"
 
 
 def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, bool]]:
