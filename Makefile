@@ -22,7 +22,7 @@ help: ## | list the targets
 	  $(MAKEFILE_LIST)
 	@echo "What a target needs is installed when it first runs: see README."
 
-book: _build/.book ## 20 s | build the website into _build/html
+book: _build/.book ## 10 s | build the website into _build/html
 	@echo "The book is at $(CURDIR)/_build/html/index.html"
 	@echo "Open that file, or run 'make serve'."
 
