@@ -1037,3 +1037,82 @@ def generator(value: object) -> None:
             "generator: expected one of the CPU, so that every device draws "
             f"the same, got {value.device}"
         )
+
+
+def stack(items: object, kind: type, final_norm: object) -> None:
+    """At least one block in a list, all of one class and width."""
+    booleans(final_norm=final_norm)
+    if not isinstance(items, Iterable) or not isinstance(items, Sized):
+        raise TypeError(
+            f"blocks: expected a list of {kind.__name__}, got "
+            f"{type(items).__name__}"
+        )
+    if not len(items):
+        raise ValueError("blocks: expected at least one, got none")
+    for block in items:
+        instance(kind, **{"an item of blocks": block})
+    widths = {block.feed_forward.widen.in_features for block in items}
+    if len(widths) > 1:
+        raise ValueError(f"blocks: expected one width, got {sorted(widths)}")
+
+
+def to_attend(q: object, k: object, v: object, may_attend: object) -> None:
+    """Queries, keys and values of several heads, and a mask for them."""
+    attention_operands(q, k)
+    exact_rank(4, q=q)
+    values(k, v)
+    module_mask(may_attend, (*q.shape[:3], k.shape[2]))
+
+
+def new_ids(target: object, rows: int, config: object) -> None:
+    """The next tokens of the rows of a memory, none of them PAD."""
+    ids_of("target", target, config)
+    if len(target) != rows:
+        raise ValueError(
+            f"target: expected {rows} rows, as the memory has, got "
+            f"{len(target)}; a new batch needs a new decoder"
+        )
+    if (target == config.pad_id).any():
+        raise ValueError(
+            f"target: expected no PAD (id {config.pad_id}), which is not "
+            f"remembered, got {int((target == config.pad_id).sum())}"
+        )
+
+
+def writable(tokens: object, rows: int, config: object) -> None:
+    """What `choose` gave: for each row one id that may be written."""
+    chosen(tokens, rows)
+    never = (tokens == config.pad_id) | (tokens == config.bos_id)
+    wrong = never | (tokens < 0) | (tokens >= config.target_vocab_size)
+    if wrong.any():
+        raise ValueError(
+            f"choose: expected ids from 0 to {config.target_vocab_size - 1} "
+            f"without PAD ({config.pad_id}) and BOS ({config.bos_id}), got "
+            f"{tokens[wrong][0].item()}"
+        )
+
+
+def to_decode(
+    model: object, kind: type, limit: object, cached: object
+) -> None:
+    """A model, the number of tokens to write, and a switch."""
+    instance(kind, model=model)
+    if limit is not None:
+        between("limit", limit, 1, model.config.max_length)
+    booleans(cached=cached)
+
+
+def enough_steps(saved: int, done: int) -> None:
+    """A checkpoint has at least as many steps as were done without it."""
+    if saved < done:
+        raise ValueError(
+            f"checkpoint: expected at least the {done} steps of the trainer, "
+            f"got {saved}; load_checkpoint goes back, another file name does "
+            "not"
+        )
+
+
+def ids_of(side: str, ids: object, config: object) -> None:
+    """Token ids of the source or the target, not too long."""
+    vocab_size = getattr(config, f"{side}_vocab_size")
+    id_batch(ids, side, config.max_length, vocab_size)
