@@ -30,17 +30,17 @@ from tools.taught import (
 
 # book/lib, in the order in which it is built and taught.
 MODULES = (
-    *("runtime", "validate"),
+    *("runtime", "validate", "checkpoints"),
     *("text", "embedding", "softmax", "attention", "masks", "heads"),
     *("positions", "layers", "encoder", "decoder", "transformer"),
-    *("dates", "training", "cache", "decoding", "efficient", "parallel"),
-    *("diagnose", "interop", "figures", "shapes", "architecture", "checks"),
-    "explorers",
+    *("dates", "training", "cache", "decoding", "beams", "efficient"),
+    *("parallel", "diagnose", "interop", "figures", "shapes"),
+    *("architecture", "checks", "explorers"),
 )
 # These serve the chapters. Their names are free for variables.
 NOT_TAUGHT = {
-    *("runtime", "validate", "interop", "figures", "shapes"),
-    *("architecture", "checks", "explorers"),
+    *("runtime", "validate", "checkpoints", "interop", "figures"),
+    *("shapes", "architecture", "checks", "explorers"),
 }
 
 

@@ -94,7 +94,7 @@ def test_the_default_limit_is_the_number_of_positions():
 def test_pad_and_bos_are_never_written():
     model = build()
     with torch.no_grad():
-        model.output.weight[:2] = 50 * model.output.weight[5]
+        model.tables.output.weight[:2] = 50 * model.tables.output.weight[5]
     for ids in (greedy(model, sources(), 9), sample(model, sources(), 9)):
         lengths = (ids != 0).sum(1)
         for row, n in zip(ids, lengths, strict=True):
@@ -422,7 +422,7 @@ def test_refuses_a_choice_that_is_none(given, got):
 def test_refuses_a_model_with_nan(cached):
     model = build()
     with torch.no_grad():
-        model.output.weight[5, 0] = math.nan
+        model.tables.output.weight[5, 0] = math.nan
     for call in (greedy, search_beams):
         with refused(ValueError, "logits", "numbers", "NaN"):
             call(model, sources(), limit=3, cached=cached)
