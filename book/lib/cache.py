@@ -5,6 +5,7 @@ new positions only. It calls the parts of the decoder's blocks, with two
 sub-layers of its own in place of their attentions.
 """
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -104,6 +105,8 @@ class MemoryAttention:
 class IncrementalDecoder:
     """`Transformer.decode` for a target that grows: only what is new.
 
+    No gradient is kept, because the buffers are written in place.
+
     Args:
         model: its weights are used as they are at each call.
         memory: from `model.encode`.
@@ -134,6 +137,7 @@ class IncrementalDecoder:
             for block in model.decoder.blocks
         ]
 
+    @torch.no_grad()
     def __call__(
         self, target: Int[Tensor, "batch t_len"]
     ) -> Float[Tensor, "batch t_len vocab"]:

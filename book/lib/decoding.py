@@ -157,7 +157,7 @@ def filtered(
         ValueError: a temperature of 0 or less (0 would be `greedy`), a top_k
             below 1, or a top_p not above 0 and up to 1.
     """
-    validate.to_filtered(logits, temperature, top_k, top_p)
+    validate.to_narrow(logits, temperature, top_k, top_p)
     logits = (logits - logits.amax(-1, keepdim=True)) / temperature
     best, order = logits.sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
