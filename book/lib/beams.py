@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from lib import validate
-from lib.decoding import begin, next_logits
+from lib.decoding import decoder_for, next_logits
 from lib.runtime import evaluation
 from lib.transformer import Transformer, TransformerConfig
 
@@ -122,7 +122,7 @@ def beam_search(
     validate.real("length_penalty", length_penalty, least=0)
     config, batch = model.config, len(source)
     with evaluation(model):
-        decoder = begin(model, source, cached)
+        decoder = decoder_for(model, source, cached)
         row = torch.arange(batch, device=source.device)
         decoder.keep(row.repeat_interleave(width))
         beams = beginnings(batch, width, source.device)

@@ -52,7 +52,7 @@ class WholeDecoder:
             self.may_attend = self.may_attend[rows]
 
 
-def begin(
+def decoder_for(
     model: Transformer,
     source: Int[Tensor, "batch s_len"],
     cached: bool = True,
@@ -114,7 +114,7 @@ def write_tokens(
     validate.functions(choose=choose)
     config, written = model.config, []
     with evaluation(model):
-        decoder = begin(model, source, cached)
+        decoder = decoder_for(model, source, cached)
         tokens = source.new_full((len(source),), config.bos_id).long()
         ended = tokens == config.eos_id
         for _ in range(limit or config.max_length):

@@ -9,7 +9,7 @@ from torch import nn
 
 from lib.beams import beam_search
 from lib.decoding import (
-    begin,
+    decoder_for,
     filtered,
     greedy,
     next_logits,
@@ -198,7 +198,7 @@ def test_samples_are_repeatable_and_the_same_without_cache():
 def test_samples_have_the_models_probabilities():
     model, many = build(sharp=1.2), sources(1).expand(20_000, -1)
     with torch.no_grad():
-        logits = next_logits(begin(model, many[:1]), 0 * many[:1, 0] + 1)
+        logits = next_logits(decoder_for(model, many[:1]), 0 * many[:1, 0] + 1)
         p = filtered(logits, 1.5, top_k=5).softmax(-1)[0]
     generator = torch.Generator().manual_seed(0)
     first = sample(model, many, 1, generator, temperature=1.5, top_k=5)[:, 0]
