@@ -484,9 +484,9 @@ LISTED = [
     ),
     Fault(
         "heads",
-        "            context = F.dropout(weights, dropout) @ v\n",
-        "            weights = F.dropout(weights, dropout)\n"
-        "            context = weights @ v\n",
+        "return F.dropout(weights, dropout) @ v, weights",
+        "weights = F.dropout(weights, dropout)\n"
+        "            return weights @ v, weights",
         "the returned weights are those after dropout",
     ),
     Fault(
@@ -497,21 +497,21 @@ LISTED = [
     ),
     Fault(
         "heads",
-        "q, k, v, may_attend, dropout\n",
-        "q, k, v, None, dropout\n",
+        "attention(q, k, v, may_attend, dropout)",
+        "attention(q, k, v, None, dropout)",
         "the mask is passed on only when weights are wanted",
     ),
     Fault(
         "heads",
-        "return result if wanted.pop() else result[0]",
-        "return result",
+        "return context, weights if need_weights else None",
+        "return context",
         "record_weights changes what a module returns",
     ),
     Fault(
         "heads",
-        "            hook.remove()\n",
+        "            del module.attend\n",
         "            pass\n",
-        "record_weights leaves its hooks behind",
+        "record_weights goes on listening",
     ),
     # Chapter 6: positions
     Fault(
