@@ -101,17 +101,14 @@ def initialise(model: nn.Module) -> None:
     Source: Glorot and Bengio 2010, equation 16. W_Q, W_K and W_V count as
     three matrices, not as one. Embedding tables keep their own start.
     """
-    parts = {}  # of how many matrices a weight consists
-    for module in model.modules():
-        if isinstance(module, MultiHeadAttention):
-            parts[module.in_proj.weight] = 3
+    for module in reversed([*model.modules()]):  # parts before the whole
         if isinstance(module, nn.Linear):
-            parts.setdefault(module.weight, 1)
+            nn.init.xavier_uniform_(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-    for weight, number in parts.items():
-        for matrix in weight.chunk(number):
-            nn.init.xavier_uniform_(matrix)
+        if isinstance(module, MultiHeadAttention):
+            for matrix, _ in module.matrices():
+                nn.init.xavier_uniform_(matrix)
 
 
 class Tables(nn.Module):

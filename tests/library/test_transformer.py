@@ -400,32 +400,6 @@ def test_tables_start_as_those_of_chapter_one():
     assert (table[0] == 0).all()
 
 
-@EVERY_TIE
-def test_initialise_visits_each_matrix_once(monkeypatch, tied):
-    """Also one that two modules share, or that is registered twice."""
-    made = Transformer(config(tied=tied))
-    made.decoder.blocks[1] = made.decoder.blocks[0]
-    shared = made.encoder.blocks[0].feed_forward
-    made.encoder.blocks[1].feed_forward.widen.weight = shared.widen.weight
-    filled, fill = [], nn.init.xavier_uniform_
-
-    def counted(matrix):
-        filled.append((matrix.data_ptr(), matrix.numel()))
-        return fill(matrix)
-
-    monkeypatch.setattr(nn.init, "xavier_uniform_", counted)
-    initialise(made)
-    assert len(set(filled)) == len(filled)
-    matrices = {
-        p
-        for module in made.modules()
-        if isinstance(module, nn.Linear)
-        for p in module.parameters()
-        if p.ndim == 2
-    }
-    assert sum(size for _, size in filled) == sum(p.numel() for p in matrices)
-
-
 def test_initialise_takes_any_module():
     linear = nn.Linear(5, 7, bias=False)
     before = linear.weight.clone()

@@ -908,8 +908,8 @@ LISTED = [
     ),
     Fault(
         "transformer",
-        "weight.chunk(number)",
-        "weight.chunk(1)",
+        "nn.init.xavier_uniform_(matrix)",
+        "nn.init.xavier_uniform_(module.in_proj.weight)",
         "W_Q, W_K and W_V count as one matrix",
     ),
     Fault(
