@@ -88,11 +88,8 @@ class MultiHeadAttention(nn.Module):
         if key is query and value is query:
             parts = self.in_proj(query).chunk(3, dim=-1)
         else:
-            sources, matrices = (query, key, value), self.matrices()
-            parts = [
-                F.linear(x, *matrix)
-                for x, matrix in zip(sources, matrices, strict=True)
-            ]
+            pairs = zip((query, key, value), self.matrices(), strict=True)
+            parts = [F.linear(x, *matrix) for x, matrix in pairs]
         return [split_heads(part, self.heads) for part in parts]
 
     def attend(

@@ -430,14 +430,14 @@ LISTED = [
     ),
     Fault(
         "heads",
-        "sources, matrices = (query, key, value)",
-        "sources, matrices = (query, value, key)",
+        "zip((query, key, value), self",
+        "zip((query, value, key), self",
         "keys and values are swapped",
     ),
     Fault(
         "heads",
-        "sources, matrices = (query, key, value)",
-        "sources, matrices = (key, query, value)",
+        "zip((query, key, value), self",
+        "zip((key, query, value), self",
         "keys are taken for queries",
     ),
     Fault(
