@@ -118,26 +118,23 @@ def beam_search(
         ValueError: as `write_tokens`; a width below 1, a negative penalty.
     """
     validate.to_decode(model, Transformer, limit, cached)
-    validate.positive(width=width)
-    validate.real("length_penalty", length_penalty, least=0)
-    config, batch = model.config, len(source)
+    validate.search(width, length_penalty)
+    c, batch = model.config, len(source)
     with evaluation(model):
         decoder = decoder_for(model, source, cached)
         row = torch.arange(batch, device=source.device)
         decoder.keep(row.repeat_interleave(width))
         beams = beginnings(batch, width, source.device)
-        tokens = beams.ids.new_full((batch, width), config.bos_id)
-        for _ in range(limit or config.max_length):
+        tokens = beams.ids.new_full((batch, width), c.bos_id)
+        for _ in range(limit or c.max_length):
             log_p = next_logits(decoder, tokens.flatten()).log_softmax(-1)
-            log_p = log_p.view(batch, width, config.target_vocab_size)
-            beams, parent = one_token_more(
-                beams, log_p, length_penalty, config
-            )
-            done = has_ended(beams.ids, config) | (beams.scores == -math.inf)
+            log_p = log_p.view(batch, width, c.target_vocab_size)
+            beams, parent = one_token_more(beams, log_p, length_penalty, c)
+            done = has_ended(beams.ids, c) | (beams.scores == -math.inf)
             if done.all():
                 break
             decoder.keep((width * row[:, None] + parent).flatten())
-            tokens = beams.ids[..., -1].masked_fill(done, config.eos_id)
+            tokens = beams.ids[..., -1].masked_fill(done, c.eos_id)
     missing = (beams.scores == -math.inf)[..., None]
-    ids = beams.ids.masked_fill(missing, config.pad_id)
+    ids = beams.ids.masked_fill(missing, c.pad_id)
     return Beams(ids, beams.log_p.clone(), beams.scores.clone())

@@ -1116,3 +1116,9 @@ def ids_of(side: str, ids: object, config: object) -> None:
     """Token ids of the source or the target, not too long."""
     vocab_size = getattr(config, f"{side}_vocab_size")
     id_batch(ids, side, config.max_length, vocab_size)
+
+
+def search(width: object, length_penalty: object) -> None:
+    """The two numbers of a beam search."""
+    positive(width=width)
+    real("length_penalty", length_penalty, least=0)

@@ -1555,7 +1555,7 @@ LISTED = [
     ),
     Fault(
         "beams",
-        "ids = beams.ids.masked_fill(missing, config.pad_id)",
+        "ids = beams.ids.masked_fill(missing, c.pad_id)",
         "ids = beams.ids",
         "a beam that does not exist has tokens",
     ),
