@@ -80,12 +80,12 @@ def without_scale(model: Transformer) -> None:
 
 
 def without_factor(model: Transformer) -> None:
-    for table in model.tables.values():
+    for table in model.tables.children():
         table.scale = 1.0
 
 
 def with_unit_tables(model: Transformer) -> None:
-    for table in model.tables.values():
+    for table in model.tables.children():
         nn.init.normal_(table.table.weight)
 
 

@@ -72,13 +72,15 @@ def whole_model(theirs: Torchs, source: Tensor, length: int) -> Tensor:
 def encoded_once(theirs: Torchs, source: Tensor, length: int) -> Tensor:
     """Greedy writing that calls only its decoder for each token."""
     model, stack = theirs.ours, theirs.theirs
-    memory = stack.encoder(model.positions(model.source_embedding(source)))
+    memory = stack.encoder(
+        model.positions(model.tables.source_embedding(source))
+    )
     ids = source.new_ones(len(source), 1)
     for _ in range(length):
         future = ~causal_mask(ids.shape[1])[0, 0]
-        x = model.positions(model.target_embedding(ids))
+        x = model.positions(model.tables.target_embedding(ids))
         states = stack.decoder(x, memory, tgt_mask=future)[:, -1]
-        best = never_ending(F.linear(states, model.output_matrix))
+        best = never_ending(F.linear(states, model.tables.output_matrix))
         ids = torch.cat([ids, best[:, None]], 1)
     return ids[:, 1:]
 

@@ -46,14 +46,14 @@ class Torchs(nn.Module):
         model, pad = self.ours, source == 0
         future = ~causal_mask(target.shape[1], target.device)[0, 0]
         states = self.theirs(
-            model.positions(model.source_embedding(source)),
-            model.positions(model.target_embedding(target)),
+            model.positions(model.tables.source_embedding(source)),
+            model.positions(model.tables.target_embedding(target)),
             tgt_mask=future,
             src_key_padding_mask=pad,
             tgt_key_padding_mask=target == 0,
             memory_key_padding_mask=pad,
         )
-        return F.linear(states, model.output_matrix)
+        return F.linear(states, model.tables.output_matrix)
 
 
 def pair(config: TransformerConfig) -> tuple[Transformer, Torchs]:

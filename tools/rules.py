@@ -33,7 +33,7 @@ from tools.taught import (
 )
 
 # What a definition may use though no chapter teaches it.
-FOUNDATION = {"runtime", "validate", "lists"}
+FOUNDATION = {"runtime", "validate", "lists", "checkpoints"}
 
 
 def imports_from_lib(

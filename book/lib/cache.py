@@ -1,9 +1,11 @@
 """Chapter 12: keys and values that are computed once.
 
-`Cache` is an argument of `lib.transformer.Transformer.decode`. A cache holds
-what one batch of targets has had so far; the next batch needs a new one.
+`IncrementalDecoder` gives the logits of `Transformer.decode`, but wants the
+new positions only. It calls the parts of the decoder's blocks, with two
+sub-layers of its own in place of their attentions.
 """
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -11,26 +13,34 @@ from torch import Tensor
 from lib import validate
 from lib.heads import MultiHeadAttention, split_heads
 from lib.masks import causal_mask
+from lib.transformer import Transformer
 
 
-class PastCache:
-    """Keys and values of all positions so far, for one self-attention.
+class PastAttention:
+    """Self-attention of new positions to themselves and to all before.
 
-    They stand in a buffer with room for as many again, so that a new position
-    costs its own copy and, as a rule, no copy of the others.
+    Keys and values stand in a buffer with room for as many again, so that a
+    new position costs its own copy and, as a rule, no copy of the others.
+
+    Args:
+        attention: the self-attention of a block.
     """
 
-    def __init__(self):
-        self.length, self.buffer = 0, None
+    def __init__(self, attention: MultiHeadAttention):
+        self.attention, self.length, self.buffer = attention, 0, None
 
-    def project(self, attention: MultiHeadAttention):
-        """In place of `attention.project`: k and v hold the past too."""
-
-        def project(query, key, value):
-            q, k, v = attention.project(query, key, value)
-            return q, *self.append(k, v)
-
-        return project
+    def __call__(
+        self, x: Float[Tensor, "batch length d_model"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Each new position sees all old ones, and of the new none later."""
+        q, k, v = self.attention.project(x, x, x)
+        k, v = self.append(k, v)
+        may_attend = None  # a single new position sees everything
+        if x.shape[1] > 1:
+            may_attend = causal_mask(self.length, x.device)
+            may_attend = may_attend[:, :, -x.shape[1] :]
+        context, _ = self.attention.attend(q, k, v, may_attend)
+        return self.attention.output(context)
 
     def append(
         self,
@@ -38,101 +48,125 @@ class PastCache:
         v: Float[Tensor, "batch heads length d_head"],
     ) -> Float[Tensor, "2 batch heads k_len d_head"]:
         """Put new keys and values behind the old; gives all of them."""
-        end = self.length + k.shape[2]
+        start, end = self.length, self.length + k.shape[2]
         if self.buffer is None or end > self.buffer.shape[3]:
             larger = k.new_empty(2, *k.shape[:2], 2 * end, k.shape[3])
             if self.buffer is not None:
-                larger[:, :, :, : self.length] = self.keys_and_values
+                larger[:, :, :, :start] = self.buffer[:, :, :, :start]
             self.buffer = larger
-        self.buffer[0, :, :, self.length : end] = k
-        self.buffer[1, :, :, self.length : end] = v
+        self.buffer[0, :, :, start:end] = k
+        self.buffer[1, :, :, start:end] = v
         self.length = end
-        return self.keys_and_values
+        return self.buffer[:, :, :, :end]
 
-    @property
-    def keys_and_values(self) -> Float[Tensor, "2 batch heads k_len d_head"]:
-        """The filled part of the buffer."""
-        return self.buffer[:, :, :, : self.length]
-
-    def keep(self, rows: Tensor) -> None:
+    def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Only these rows of the batch, in this order."""
         if self.buffer is not None:
             self.buffer = self.buffer[:, rows]
 
 
-class MemoryCache:
-    """Keys and values of the memory, for one cross-attention.
+class MemoryAttention:
+    """Cross-attention to a memory whose keys and values are known.
 
-    The memory does not change while the target is written, so they are
-    computed once.
+    The memory does not change while the target is written.
+
+    Args:
+        attention: the cross-attention of a block.
+        memory: from `Transformer.encode`.
+        may_attend: which memory may be looked at, as in `decode`.
     """
 
-    def __init__(self):
-        self.keys_and_values = None
+    def __init__(
+        self,
+        attention: MultiHeadAttention,
+        memory: Float[Tensor, "batch s_len d_model"],
+        may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ):
+        _, self.k, self.v = attention.project(memory, memory, memory)
+        self.attention, self.may_attend = attention, may_attend
+        self.to_query, *_ = attention.matrices()
 
-    def project(self, attention: MultiHeadAttention):
-        """In place of `attention.project`: later calls compute q only."""
+    def __call__(
+        self, x: Float[Tensor, "batch length d_model"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """As `attention(x, memory)`; only the queries are computed."""
+        q = F.linear(x, *self.to_query)
+        q = split_heads(q, self.attention.heads)
+        context, _ = self.attention.attend(q, self.k, self.v, self.may_attend)
+        return self.attention.output(context)
 
-        def project(query, key, value):
-            if self.keys_and_values is None:
-                q, *self.keys_and_values = attention.project(query, key, value)
-                d, layer = attention.d_model, attention.in_proj
-                bias = None if layer.bias is None else layer.bias[:d]
-                self.for_query = layer.weight[:d], bias
-            else:
-                q = F.linear(query, *self.for_query)
-                q = split_heads(q, attention.heads)
-            return q, *self.keys_and_values
-
-        return project
-
-    def keep(self, rows: Tensor) -> None:
+    def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Only these rows of the batch, in this order."""
-        if self.keys_and_values is not None:
-            self.keys_and_values = [p[rows] for p in self.keys_and_values]
+        self.k, self.v = self.k[rows], self.v[rows]
+        if self.may_attend is not None and len(self.may_attend) > 1:
+            self.may_attend = self.may_attend[rows]
 
 
-class Cache:
-    """What a decoder of `layers` blocks remembers between two calls.
+class IncrementalDecoder:
+    """`Transformer.decode` for a target that grows: only what is new.
 
-    Passed to `Transformer.decode`, which then wants the new positions only.
-    It belongs to the memory of the first call; that of a later call is not
-    looked at.
+    No gradient is kept, because the buffers are written in place.
+
+    Args:
+        model: its weights are used as they are at each call.
+        memory: from `model.encode`.
+        memory_may_attend: as in `decode`.
 
     Raises:
-        TypeError: `layers` is not an integer.
-        ValueError: it is below 1.
+        TypeError: the model is no Transformer, or another argument of a wrong
+            kind.
+        ValueError: the memory does not fit the model.
     """
 
-    def __init__(self, layers: int):
-        validate.positive(layers=layers)
-        self.pairs = [(PastCache(), MemoryCache()) for _ in range(layers)]
+    def __init__(
+        self,
+        model: Transformer,
+        memory: Float[Tensor, "batch s_len d_model"],
+        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ):
+        validate.instance(Transformer, model=model)
+        self.model, self.length = model, 0
+        self.layers = [
+            (
+                block,
+                PastAttention(block.self_attention),
+                MemoryAttention(
+                    block.cross_attention, memory, memory_may_attend
+                ),
+            )
+            for block in model.decoder.blocks
+        ]
 
-    def __iter__(self):
-        """The two caches of each block, first to last."""
-        return iter(self.pairs)
+    @torch.no_grad()
+    def __call__(
+        self, target: Int[Tensor, "batch t_len"]
+    ) -> Float[Tensor, "batch t_len vocab"]:
+        """The logits of the next positions, which are remembered.
 
-    @property
-    def length(self) -> int:
-        """The number of positions that are remembered."""
-        return self.pairs[0][0].length
+        Args:
+            target: token ids, without PAD; at the first call BOS comes first.
 
-    def mask(
-        self, target: Int[Tensor, "batch t_len"], pad_id: int
-    ) -> Bool[Tensor, "1 1 t_len k_len"] | None:
-        """New positions see all old ones; of the new, none that is later.
-
-        One new position sees everything, which needs no mask.
+        Raises:
+            TypeError: `target` is not an integer tensor.
+            ValueError: PAD, an id outside the vocabulary, more positions than
+                the model has, or other rows than before.
         """
-        validate.new_positions(target, pad_id, self.pairs[0][0].buffer)
-        new = target.shape[1]
-        if new == 1:
-            return None
-        everything = causal_mask(self.length + new, target.device)
-        return everything[:, :, self.length :]
+        model, rows = self.model, len(self.layers[0][2].k)
+        validate.new_ids(target, rows, model.config)
+        x = model.tables.target_embedding(target)
+        x = model.positions(x, self.length)
+        self.length += target.shape[1]
+        for block, past, memory in self.layers:
+            x = block.around_self_attention(x, past)
+            x = block.around_cross_attention(x, memory)
+            x = block.around_feed_forward(x, block.feed_forward)
+        return model.tables.logits(model.decoder.norm(x))
 
-    def keep(self, rows: Tensor) -> None:
-        """Only these rows of the batch, in this order."""
-        for past, memory in self.pairs:
+    def keep(self, rows: Int[Tensor, " kept"]) -> None:
+        """Go on with these rows of the batch only, in this order.
+
+        A row that stands there twice goes on twice.
+        """
+        for _, past, memory in self.layers:
             past.keep(rows)
             memory.keep(rows)

@@ -1,10 +1,10 @@
 """Chapter 9: the decoder, which looks at its own past and at a memory.
 
 Nothing here hides the future: the causal mask is an argument, built in
-chapter 10 from the token ids. Caches for decoding come in chapter 12.
+chapter 10 from the token ids.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -44,6 +44,7 @@ class DecoderBlock(nn.Module):
         activation="relu",
     ):
         super().__init__()
+        self.d_model = d_model
         self.self_attention = MultiHeadAttention(d_model, heads, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
         self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
@@ -57,7 +58,6 @@ class DecoderBlock(nn.Module):
         memory: Float[Tensor, "batch s_len d_model"],
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
-        caches=(None, None),
     ) -> Float[Tensor, "batch t_len d_model"]:
         """Look back, look at the memory, then work alone.
 
@@ -70,24 +70,20 @@ class DecoderBlock(nn.Module):
             memory_may_attend: for the cross-attention, broadcastable to
                 (batch, heads, t_len, s_len); usually the padding mask of
                 the source.
-            caches: of the self-attention and of the cross-attention;
-                chapter 12.
 
         Raises:
             TypeError: not floating point, different dtypes, or a mask that is
                 not boolean.
             ValueError: shapes that do not fit together.
         """
-
-        validate.memory(x, memory, self.cross_attention.d_model)
-        past, across = caches
+        validate.memory(x, memory, self.d_model)
 
         def look_back(x):
-            return self.self_attention(x, may_attend=may_attend, cache=past)
+            return self.self_attention(x, may_attend=may_attend)
 
         def look_across(x):
             return self.cross_attention(
-                x, memory, may_attend=memory_may_attend, cache=across
+                x, memory, may_attend=memory_may_attend
             )
 
         x = self.around_self_attention(x, look_back)
@@ -110,11 +106,12 @@ class Decoder(nn.Module):
         ValueError: there is no block, or their widths differ.
     """
 
-    def __init__(self, blocks: Iterable[DecoderBlock], final_norm=False):
+    def __init__(self, blocks: Sequence[DecoderBlock], final_norm=False):
         super().__init__()
-        blocks, d_model = validate.blocks(blocks, DecoderBlock, final_norm)
+        validate.stack(blocks, DecoderBlock, final_norm)
+        width = blocks[0].d_model
         self.blocks = nn.ModuleList(blocks)
-        self.norm = LayerNorm(d_model) if final_norm else nn.Identity()
+        self.norm = LayerNorm(width) if final_norm else nn.Identity()
 
     def forward(
         self,
@@ -122,7 +119,6 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "batch s_len d_model"],
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
-        cache=None,
     ) -> Float[Tensor, "batch t_len d_model"]:
         """Every block in turn; all look at the same memory.
 
@@ -131,15 +127,12 @@ class Decoder(nn.Module):
             memory: one vector for each source position.
             may_attend: for every self-attention.
             memory_may_attend: for every cross-attention.
-            cache: a `Cache` (chapter 12) with a layer for each block; then
-                x holds the positions that are new.
 
         Raises:
             TypeError: not floating point, different dtypes, or a mask that is
                 not boolean.
             ValueError: shapes that do not fit together.
         """
-        caches = validate.caches(cache, self.blocks)
-        for block, pair in zip(self.blocks, caches, strict=True):
-            x = block(x, memory, may_attend, memory_may_attend, pair)
+        for block in self.blocks:
+            x = block(x, memory, may_attend, memory_may_attend)
         return self.norm(x)

@@ -1,24 +1,63 @@
-"""Chapter 12: from logits to a text: greedy, sampling, beam search.
+"""Chapter 12: from logits to a text: greedy and sampling.
 
-Works with `lib.transformer.Transformer`. PAD and BOS are never written.
+Works with `lib.transformer.Transformer`. PAD and BOS are never written. Beam
+search stands in `lib.beams`.
 """
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from lib import validate
-from lib.cache import Cache
+from lib.cache import IncrementalDecoder
 from lib.runtime import evaluation
 from lib.transformer import Transformer
 
 
-class Writer:
-    """Rows of a batch that are being written, and what the model needs.
+class WholeDecoder:
+    """An `IncrementalDecoder` that computes everything anew at each call.
+
+    Arguments and results are the same.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        memory: Float[Tensor, "batch s_len d_model"],
+        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+    ):
+        self.model, self.memory = model, memory
+        self.may_attend = memory_may_attend
+        self.ids = torch.empty(
+            len(memory), 0, dtype=torch.int64, device=memory.device
+        )
+
+    def __call__(
+        self, target: Int[Tensor, "batch t_len"]
+    ) -> Float[Tensor, "batch t_len vocab"]:
+        """The logits of the next positions."""
+        self.ids = torch.cat([self.ids, target], dim=1)
+        logits = self.model.decode(
+            self.ids, self.memory, None, self.may_attend
+        )
+        return logits[:, -target.shape[1] :]
+
+    def keep(self, rows: Int[Tensor, " kept"]) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        self.ids, self.memory = self.ids[rows], self.memory[rows]
+        if self.may_attend is not None:
+            self.may_attend = self.may_attend[rows]
+
+
+def decoder_for(
+    model: Transformer,
+    source: Int[Tensor, "batch s_len"],
+    cached: bool = True,
+) -> IncrementalDecoder | WholeDecoder:
+    """A decoder that has read the source and written nothing.
 
     Args:
         model: a trained Transformer.
@@ -26,42 +65,20 @@ class Writer:
         cached: remember keys and values; else all is computed anew for
             every token. The logits are the same.
     """
+    memory, may_attend = model.encode(source), model.source_mask(source)
+    kind = IncrementalDecoder if cached else WholeDecoder
+    return kind(model, memory, None if may_attend.all() else may_attend)
 
-    def __init__(
-        self,
-        model: Transformer,
-        source: Int[Tensor, "batch s_len"],
-        cached: bool = True,
-    ):
-        validate.to_write(model, Transformer, source, cached)
-        self.model, self.memory = model, model.encode(source)
-        config, mask = model.config, model.source_mask(source)
-        self.mask = None if mask.all() else mask  # hides nothing: faster
-        self.ids = source.new_full((len(source), 1), config.bos_id)
-        never, layers = [config.pad_id, config.bos_id], config.decoder_layers
-        self.forbidden = self.memory.new_zeros(config.target_vocab_size)
-        self.forbidden[never] = -math.inf
-        self.cache = Cache(layers) if cached else None
 
-    def next_logits(self) -> Float[Tensor, "batch vocab"]:
-        """A score for every next token; -inf for PAD and BOS."""
-        new = self.ids if self.cache is None else self.ids[:, -1:]
-        logits = self.model.decode(
-            new, self.memory, None, self.mask, self.cache
-        )
-        validate.no_nan(logits=logits)
-        return logits[:, -1] + self.forbidden
-
-    def extend(self, tokens: Int[Tensor, " batch"]) -> None:
-        """Write one token behind each row."""
-        self.ids = torch.cat([self.ids, tokens[:, None]], dim=1)
-
-    def keep(self, rows: Tensor) -> None:
-        """Only these rows, in this order; the others cost nothing more."""
-        self.ids, self.memory = self.ids[rows], self.memory[rows]
-        self.mask = None if self.mask is None else self.mask[rows]
-        if self.cache is not None:
-            self.cache.keep(rows)
+def next_logits(
+    decoder: IncrementalDecoder | WholeDecoder, tokens: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch vocab"]:
+    """Scores of what follows these tokens; -inf for PAD and BOS."""
+    logits = decoder(tokens[:, None])[:, -1]
+    validate.no_nan(logits=logits)
+    config = decoder.model.config
+    logits[:, [config.pad_id, config.bos_id]] = -math.inf
+    return logits
 
 
 def write_tokens(
@@ -76,7 +93,9 @@ def write_tokens(
     Args:
         model: a trained Transformer.
         source: token ids, filled up with PAD.
-        choose: from logits (batch, vocab) to one token for each row.
+        choose: from logits (batch, vocab) to one token for each row. It is
+            asked for rows that have ended too; there its answer is not
+            written.
         limit: the most tokens of a row, EOS included; by default as many as
             the model has positions. A row that ends there has no EOS.
         cached: remember keys and values.
@@ -89,27 +108,23 @@ def write_tokens(
         ValueError: an id outside the vocabulary, an empty or too long
             source, a limit beyond the positions of the model, logits that
             are NaN, or a `choose` that gives something else than one id for
-            each row.
+            each row, or an id that may not be written.
     """
-    limit = validate.limit(limit, model, Transformer)
+    validate.to_decode(model, Transformer, limit, cached)
     validate.functions(choose=choose)
+    config, written = model.config, []
     with evaluation(model):
-        writer, eos_id = Writer(model, source, cached), model.config.eos_id
-        rows = torch.arange(len(source), device=source.device)
-        result = source.new_full((len(source), limit), model.config.pad_id)
-        for length in range(1, limit + 1):
-            tokens = choose(writer.next_logits())
-            validate.chosen(tokens, rows.numel())
-            writer.extend(tokens)
-            ended = tokens == eos_id
-            if length < limit and rows.numel() and not ended.any():
-                continue
-            result[rows, :length] = writer.ids[:, 1:]
-            rows = rows[~ended]
-            if len(rows) == 0:
+        decoder = decoder_for(model, source, cached)
+        tokens = source.new_full((len(source),), config.bos_id).long()
+        ended = tokens == config.eos_id
+        for _ in range(limit or config.max_length):
+            tokens = choose(next_logits(decoder, tokens))
+            validate.writable(tokens, len(source), config)
+            written.append(tokens.masked_fill(ended, config.pad_id))
+            ended = ended | (tokens == config.eos_id)
+            if ended.all():
                 break
-            writer.keep((~ended).nonzero().squeeze(1))
-    return result[:, :length].clone()
+    return torch.stack(written, dim=1)
 
 
 def greedy(
@@ -122,7 +137,7 @@ def greedy(
     return write_tokens(model, source, lambda x: x.argmax(-1), limit, cached)
 
 
-def narrow(
+def filtered(
     logits: Float[Tensor, "*batch vocab"],
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -160,7 +175,7 @@ def sample(
     limit: int | None = None,
     generator: torch.Generator | None = None,
     cached: bool = True,
-    **narrowing,
+    **filters,
 ) -> Int[Tensor, "batch length"]:
     """Each token drawn with the model's probabilities.
 
@@ -168,179 +183,16 @@ def sample(
         model, source, limit, cached: as in `write_tokens`.
         generator: of random numbers; one of the CPU, so that a GPU draws the
             same.
-        narrowing: temperature, top_k and top_p, as in `narrow`.
+        filters: temperature, top_k and top_p, as in `filtered`.
 
     Raises:
-        TypeError, ValueError: as `write_tokens` and `narrow`.
+        TypeError, ValueError: as `write_tokens` and `filtered`.
     """
     validate.generator(generator)
 
     def draw(logits):
-        p = narrow(logits.cpu().double(), **narrowing).softmax(-1)
+        p = filtered(logits.cpu().double(), **filters).softmax(-1)
         noise = torch.empty_like(p).exponential_(generator=generator)
         return (p / noise).argmax(-1).to(logits.device)
 
     return write_tokens(model, source, draw, limit, cached)
-
-
-class Beams(NamedTuple):
-    """What a search ends with, for each source the best beam first.
-
-    A beam that does not exist (where there are fewer sequences than beams)
-    has the score -inf and holds PAD only.
-    """
-
-    ids: Int[Tensor, "batch width length"]
-    scores: Float[Tensor, "batch width"]
-
-
-def penalty(length: Tensor | int, alpha: float):
-    """((5 + length) / 6)^alpha: what a sum of log p is divided by.
-
-    Source: Wu et al. 2016, equation 14. With 0 the shortest sequence has the
-    advantage, because each further token costs.
-    """
-    return ((5 + length) / 6) ** alpha
-
-
-class Frontier:
-    """The beams of all sources: alive, ended, or missing (score -inf).
-
-    The rows of the writer are the beams that are alive, source by source.
-
-    Args:
-        writer: at its beginning.
-        width: the number of beams of each source.
-        alpha: of the length penalty.
-        limit: the most tokens of a beam; beams that cannot become the best
-            within it are given up. None gives none up.
-    """
-
-    def __init__(self, writer, width: int, alpha: float, limit: int | None):
-        self.writer, self.alpha, self.limit = writer, alpha, limit
-        batch = len(writer.ids)
-        self.scores = writer.memory.new_full((batch, width), -math.inf)
-        self.scores[:, 0] = 0.0
-        self.alive = self.scores == 0
-        self.ended = torch.zeros_like(self.alive)
-        self.lengths = torch.zeros_like(self.scores)
-        self.ids = writer.ids.new_empty(batch, width, 0)
-
-    def rank(self) -> Float[Tensor, "batch width"]:
-        """The sums of log p, divided by the penalties of their lengths."""
-        return self.scores / penalty(self.lengths, self.alpha)
-
-    def candidates(self) -> Float[Tensor, "batch width vocab"]:
-        """Sums of log p: of each alive beam and token, of each ended beam."""
-        config = self.writer.model.config
-        log_p = self.writer.next_logits().log_softmax(-1)
-        sums = log_p.new_full((*self.scores.shape, log_p.shape[1]), -math.inf)
-        sums[self.alive] = self.scores[self.alive][:, None] + log_p
-        # An ended beam goes on as it is, with PAD behind it.
-        sums[..., config.pad_id] = self.scores.where(self.ended, -math.inf)
-        return sums
-
-    def advance(self) -> None:
-        """One token more: the best `width` of all candidates of a source."""
-        sums = self.candidates()
-        lengths = self.lengths + self.alive
-        ranked = sums / penalty(lengths, self.alpha)[..., None]
-        best = ranked.flatten(1).topk(self.scores.shape[1]).indices
-        parent, token = best // sums.shape[2], best % sums.shape[2]
-        self.scores = sums.flatten(1).gather(1, best)
-        self.lengths = lengths.gather(1, parent)
-        past = self.ids.gather(1, parent[..., None].expand_as(self.ids))
-        self.ids = torch.cat([past, token[..., None]], dim=2)
-        row = (self.alive.flatten().cumsum(0) - 1).view_as(parent)
-        ended = token == self.writer.model.config.eos_id
-        self.ended = self.ended.gather(1, parent) | ended
-        self.alive = ~self.ended & (self.scores > -math.inf)
-        if self.limit is not None:
-            self.drop_hopeless()
-        self.writer.keep(row.gather(1, parent)[self.alive])
-        self.writer.extend(token[self.alive])
-
-    def drop_hopeless(self) -> None:
-        """Beams that cannot overtake the best ended one any more.
-
-        A sum of log p only falls, and no penalty is larger than that of the
-        limit.
-        """
-        best = self.rank().where(self.ended, -math.inf).amax(1, keepdim=True)
-        hope = self.scores / penalty(self.limit, self.alpha)
-        hopeless = self.alive & (hope <= best)
-        self.scores = self.scores.masked_fill(hopeless, -math.inf)
-        self.alive = self.alive & ~hopeless
-
-    def beams(self) -> Beams:
-        """The best first; what is missing holds PAD."""
-        scores, order = self.rank().sort(dim=1, descending=True, stable=True)
-        ids = self.ids.gather(1, order[..., None].expand_as(self.ids))
-        missing = (scores == -math.inf)[..., None]
-        return Beams(
-            ids.masked_fill(missing, self.writer.model.config.pad_id), scores
-        )
-
-
-def search_beams(
-    model: Transformer,
-    source: Int[Tensor, "batch s_len"],
-    width: int = 4,
-    length_penalty: float = 0.6,
-    limit: int | None = None,
-    cached: bool = True,
-    *,
-    best_only: bool = False,
-) -> Beams:
-    """Keep the `width` best beginnings at each step, until all have ended.
-
-    Args:
-        model: a trained Transformer.
-        source: token ids, filled up with PAD.
-        width: the number of beams; more than there are sequences is allowed.
-        length_penalty: the exponent of `penalty`; 0 compares plain sums.
-        limit: the most tokens of a beam, EOS included; by default as many as
-            the model has positions.
-        cached: remember keys and values.
-        best_only: give up what can no longer become the best beam. The best
-            one is the same, and found with less work; others may be missing.
-
-    Raises:
-        TypeError: `source` is not an integer tensor, or another argument not
-            a number.
-        ValueError: as `write_tokens`; a width below 1, a negative penalty.
-    """
-    limit = validate.limit(limit, model, Transformer)
-    validate.positive(width=width)
-    validate.real("length_penalty", length_penalty, least=0)
-    validate.booleans(best_only=best_only)
-    with evaluation(model):
-        writer = Writer(model, source, cached)
-        within = limit if best_only else None
-        frontier = Frontier(writer, width, length_penalty, within)
-        for _ in range(limit):
-            frontier.advance()
-            if not frontier.alive.any():
-                break
-        beams = frontier.beams()
-    return Beams(*(part.clone() for part in beams))
-
-
-def beam_search(
-    model: Transformer,
-    source: Int[Tensor, "batch s_len"],
-    width: int = 4,
-    length_penalty: float = 0.6,
-    limit: int | None = None,
-    cached: bool = True,
-) -> Int[Tensor, "batch length"]:
-    """The best beam of each source, (batch, length), like `greedy`.
-
-    Arguments as in `search_beams`.
-    """
-    beams = search_beams(
-        model, source, width, length_penalty, limit, cached, best_only=True
-    )
-    best = beams.ids[:, 0]
-    length = (best != model.config.pad_id).sum(1)
-    return best[:, : max(length.tolist(), default=0)]

@@ -4,7 +4,7 @@ It reads vectors and gives vectors. Embedding and positions stand before it,
 a task's own output matrix behind it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -43,6 +43,7 @@ class EncoderBlock(nn.Module):
         activation="relu",
     ):
         super().__init__()
+        self.d_model = d_model
         self.attention = MultiHeadAttention(d_model, heads, dropout)
         self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
         self.around_attention = Residual(d_model, dropout, norm_first)
@@ -87,11 +88,12 @@ class Encoder(nn.Module):
         ValueError: there is no block, or their widths differ.
     """
 
-    def __init__(self, blocks: Iterable[EncoderBlock], final_norm=False):
+    def __init__(self, blocks: Sequence[EncoderBlock], final_norm=False):
         super().__init__()
-        blocks, d_model = validate.blocks(blocks, EncoderBlock, final_norm)
+        validate.stack(blocks, EncoderBlock, final_norm)
+        width = blocks[0].d_model
         self.blocks = nn.ModuleList(blocks)
-        self.norm = LayerNorm(d_model) if final_norm else nn.Identity()
+        self.norm = LayerNorm(width) if final_norm else nn.Identity()
 
     def forward(
         self,

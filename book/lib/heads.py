@@ -1,7 +1,7 @@
 """Chapter 5: several attentions side by side.
 
-`MultiHeadAttention` serves as self-attention and as cross-attention. What its
-argument `cache` is for comes in chapter 12.
+`MultiHeadAttention` serves as self-attention and as cross-attention. Its
+parts can be called one by one; chapter 12 does so.
 """
 
 from collections.abc import Iterator
@@ -71,16 +71,64 @@ class MultiHeadAttention(nn.Module):
         self.in_proj = nn.Linear(d_model, 3 * d_model, bias)
         self.out_proj = nn.Linear(d_model, d_model, bias)
 
-    def project(self, query: Tensor, key: Tensor, value: Tensor):
-        """Q, K, V with heads split, each batch heads length d_head."""
+    def matrices(self) -> list[tuple[Tensor, Tensor | None]]:
+        """W_Q, W_K and W_V, each with its bias."""
+        weights, bias = self.in_proj.weight.chunk(3), self.in_proj.bias
+        biases = [None] * 3 if bias is None else bias.chunk(3)
+        return list(zip(weights, biases, strict=True))
+
+    def project(
+        self,
+        query: Float[Tensor, "batch q_len d_model"],
+        key: Float[Tensor, "batch k_len d_model"],
+        value: Float[Tensor, "batch k_len d_model"],
+    ) -> list[Float[Tensor, "batch heads _ d_head"]]:
+        """Q, K and V, each cut into heads."""
+        validate.sources(query, key, value, self.d_model)
         if key is query and value is query:
             parts = self.in_proj(query).chunk(3, dim=-1)
         else:
-            weights = self.in_proj.weight.chunk(3)
-            no_bias = self.in_proj.bias is None
-            biases = [None] * 3 if no_bias else self.in_proj.bias.chunk(3)
-            parts = map(F.linear, (query, key, value), weights, biases)
+            pairs = zip((query, key, value), self.matrices(), strict=True)
+            parts = [F.linear(x, *matrix) for x, matrix in pairs]
         return [split_heads(part, self.heads) for part in parts]
+
+    def attend(
+        self,
+        q: Float[Tensor, "batch heads q_len d_head"],
+        k: Float[Tensor, "batch heads k_len d_head"],
+        v: Float[Tensor, "batch heads k_len d_value"],
+        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
+        *,
+        need_weights: bool = False,
+    ):
+        """What every head hands over; with it the weights, or None.
+
+        Args:
+            q: one query a row.
+            k: one key a row.
+            v: one value for each key.
+            may_attend: as in `forward`.
+            need_weights: without them there is a faster way.
+
+        Raises:
+            TypeError: not floating point, different dtypes, or a mask that is
+                not boolean.
+            ValueError: shapes that do not fit together, or a mask that has
+                not four axes.
+        """
+        validate.to_attend(q, k, v, may_attend)
+        dropout = self.dropout if self.training else 0.0
+        if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
+            weights = attention_weights(q, k, may_attend)
+            return F.dropout(weights, dropout) @ v, weights
+        context = F.scaled_dot_product_attention(q, k, v, may_attend, dropout)
+        return context, None
+
+    def output(
+        self, context: Float[Tensor, "batch heads q_len d_head"]
+    ) -> Float[Tensor, "batch q_len d_model"]:
+        """The heads side by side, times W_O."""
+        return self.out_proj(merge_heads(context))
 
     def forward(
         self,
@@ -88,9 +136,8 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch k_len d_model"] | None = None,
         value: Float[Tensor, "batch k_len d_model"] | None = None,
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
-        need_weights: bool = False,
         *,
-        cache=None,
+        need_weights: bool = False,
     ):
         """Self-attention of `query`, or its attention to `key` and `value`.
 
@@ -103,8 +150,6 @@ class MultiHeadAttention(nn.Module):
                 nothing gets the context 0, so that its output is the bias of
                 the output matrix.
             need_weights: return the weights of every head too.
-            cache: remembers keys and values of earlier calls; chapter 12.
-                Then k_len counts the remembered keys too.
 
         Returns:
             The output, batch q_len d_model; with `need_weights` the pair of
@@ -118,21 +163,11 @@ class MultiHeadAttention(nn.Module):
         """
         key = query if key is None else key
         value = key if value is None else value
-        validate.sources(query, key, value, self.d_model)
-        project = self.project if cache is None else cache.project(self)
-        q, k, v = project(query, key, value)
-        validate.module_mask(may_attend, (*q.shape[:3], k.shape[2]))
-
-        dropout = self.dropout if self.training else 0.0
-        if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
-            weights = attention_weights(q, k, may_attend)
-            context = F.dropout(weights, dropout) @ v
-        else:
-            weights = None
-            context = F.scaled_dot_product_attention(
-                q, k, v, may_attend, dropout
-            )
-        output = self.out_proj(merge_heads(context))
+        q, k, v = self.project(query, key, value)
+        context, weights = self.attend(
+            q, k, v, may_attend, need_weights=need_weights
+        )
+        output = self.output(context)
         return (output, weights) if need_weights else output
 
 
@@ -148,28 +183,24 @@ def record_weights(model: nn.Module) -> Iterator[dict[str, Tensor]]:
             model(x)
         weights["encoder.blocks.0.attention"]  # batch heads q_len k_len
     """
-    recorded, hooks = {}, []
+    recorded, before = {}, {}
 
-    def ask(module, args, kwargs):
-        wanted.append(kwargs.get("need_weights", any(args[4:])))
-        return args[:4], kwargs | {"need_weights": True}
+    def recording(name, attend):
+        def attend_and_record(*inputs, need_weights=False):
+            context, weights = attend(*inputs, need_weights=True)
+            recorded[name] = weights.detach()
+            return context, weights if need_weights else None
 
-    def keep(name):
-        def hook(module, args, result):
-            recorded[name] = result[1].detach()
-            return result if wanted.pop() else result[0]
+        return attend_and_record
 
-        return hook
-
-    wanted: list[bool] = []
     for name, module in model.named_modules():
         if isinstance(module, MultiHeadAttention):
-            hooks += [
-                module.register_forward_pre_hook(ask, with_kwargs=True),
-                module.register_forward_hook(keep(name), prepend=True),
-            ]
+            before[module] = vars(module).pop("attend", None)
+            module.attend = recording(name, before[module] or module.attend)
     try:
         yield recorded
     finally:
-        for hook in hooks:
-            hook.remove()
+        for module, attend in before.items():
+            del module.attend
+            if attend:
+                module.attend = attend

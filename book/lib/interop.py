@@ -118,12 +118,12 @@ def _block(kind: type, module: nn.Module) -> nn.Module:
     if module.linear1.bias is None:
         raise ValueError("module: expected bias=True, got bias=False")
     ours = kind(
-        module.self_attn.embed_dim,
-        module.self_attn.num_heads,
-        module.linear1.out_features,
-        module.dropout.p,
-        module.norm_first,
-        _activation(module.activation),
+        d_model=module.self_attn.embed_dim,
+        heads=module.self_attn.num_heads,
+        d_ff=module.linear1.out_features,
+        dropout=module.dropout.p,
+        norm_first=module.norm_first,
+        activation=_activation(module.activation),
     )
     ours.to(module.linear1.weight).train(module.training)
     network = ours.feed_forward

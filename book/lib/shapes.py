@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from lib import validate
-from lib.heads import MultiHeadAttention, record_weights
+from lib.heads import MultiHeadAttention
 from lib.layers import FeedForward, Residual
 
 STAGES = {
@@ -50,9 +50,8 @@ def trace(model: nn.Module, source: Tensor, target: Tensor) -> list[Step]:
     """
     validate.instance(nn.Module, model=model)
     steps: list[Step] = []
-    with _evaluating(model), record_weights(model) as weights:
-        with _watching(model, weights, steps):
-            model(source, target)
+    with _evaluating(model), _watching(model, steps):
+        model(source, target)
     return steps
 
 
@@ -116,19 +115,18 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _watching(
-    model: nn.Module, weights: dict[str, Tensor], steps: list[Step]
-) -> Iterator[None]:
+def _watching(model: nn.Module, steps: list[Step]) -> Iterator[None]:
     """Hooks on every module of interest, taken away at the end."""
-    watch = _Watch(weights, steps)
+    watch = _Watch(steps)
     try:
-        for embedding in {model.source_embedding, model.target_embedding}:
-            watch.embedding(embedding)
+        tables = model.tables
+        for table in {tables.source_embedding, tables.target_embedding}:
+            watch.embedding(table)
         watch.output(model.positions, None, "with positions")
         for name, module in model.named_modules():
             stage = STAGES.get(name.replace(".blocks.0", ""))
             if isinstance(module, MultiHeadAttention) and stage:
-                watch.attention(name, module, stage)
+                watch.attention(module, stage)
             elif isinstance(module, FeedForward) and stage:
                 watch.output(module.widen, stage, "hidden")
                 watch.output(module, stage, "output")
@@ -146,8 +144,8 @@ def _watching(
 class _Watch:
     """Hooks that write down shapes, and a way to take them away."""
 
-    def __init__(self, weights: dict[str, Tensor], steps: list[Step]):
-        self.weights, self.steps = weights, steps
+    def __init__(self, steps: list[Step]):
+        self.steps = steps
         self.sides = iter(("source", "target"))
         self.undo: list[Callable] = []
 
@@ -170,16 +168,19 @@ class _Watch:
 
         self.undo.append(module.register_forward_hook(hook).remove)
 
-    def attention(
-        self, name: str, module: MultiHeadAttention, where: str
-    ) -> None:
-        project = module.project
+    def attention(self, module: MultiHeadAttention, where: str) -> None:
+        project, attend = module.project, module.attend
 
-        def split(*args):
-            parts = project(*args)
+        def split(*sources):
+            parts = project(*sources)
             for letter, part in zip("QKV", parts, strict=True):
                 self.add(where, f"{letter}, split", part)
             return parts
+
+        def weigh(q, k, v, may_attend, *, need_weights):
+            context, weights = attend(q, k, v, may_attend, need_weights=True)
+            self.add(where, "weights", weights)
+            return context, weights if need_weights else None
 
         def before(module, args, kwargs):
             self.add(where, "mask", kwargs["may_attend"])
@@ -187,19 +188,21 @@ class _Watch:
         def merged(module, args):
             self.add(where, "heads merged", args[0])
 
-        def after(module, args, output):
-            merged = self.steps.pop()
-            self.add(where, "weights", self.weights[name])
-            self.steps.append(merged)
-            self.add(where, "output", output)
-
-        module.project = split
+        self.replace(module, "project", split)
+        self.replace(module, "attend", weigh)
         self.undo += [
-            lambda: module.__dict__.pop("project"),
             module.register_forward_pre_hook(before, with_kwargs=True).remove,
             module.out_proj.register_forward_pre_hook(merged).remove,
-            module.register_forward_hook(after).remove,
         ]
+        self.output(module, where, "output")
+
+    def replace(self, module: nn.Module, name: str, method: Callable) -> None:
+        """A method of this one module; another recording comes back."""
+        before = vars(module).pop(name, None)
+        setattr(module, name, method)
+        self.undo.append(lambda: delattr(module, name))
+        if before is not None:
+            self.undo.append(lambda: setattr(module, name, before))
 
     def end(self) -> None:
         for undo in self.undo:

@@ -5,25 +5,22 @@ comes in chapter 12; several devices in chapter 14.
 """
 
 import copy
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
-from safetensors.torch import save
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
-from lib import validate
+from lib import checkpoints, validate
 from lib.dates import Batch
 from lib.runtime import (
     evaluation,
     finish_first,
     progress,
     random_states,
-    replace_file,
     set_random_states,
 )
 
@@ -179,8 +176,8 @@ def save_checkpoint(trainer: Trainer, path: Path | str) -> None:
 
     A safetensors file: weights, averaged weights, the two moments of Adam
     for each weight, the state of the random numbers; and as JSON in its
-    header the losses and the numbers of the recipe. It is written aside and
-    then renamed, so that no crash leaves half a checkpoint.
+    header the losses and the numbers of the recipe. No crash leaves half a
+    checkpoint.
 
     Raises:
         OSError: it cannot be written; what was there before is intact.
@@ -192,14 +189,9 @@ def save_checkpoint(trainer: Trainer, path: Path | str) -> None:
         "random": random_states(),
         **{f"adam.{i}": moments for i, moments in state.items()},
     }
-    tensors = {
-        f"{part}.{name}": tensor.contiguous()
-        for part, named in parts.items()
-        for name, tensor in named.items()
-    }
     done = len(trainer.losses)
     about = {"losses": trainer.losses, "recipe": trainer.recipe.numbers(done)}
-    replace_file(Path(path), save(tensors, {"json": json.dumps(about)}))
+    checkpoints.write(path, parts, about)
 
 
 def load_checkpoint(trainer: Trainer, path: Path | str) -> None:
@@ -210,11 +202,7 @@ def load_checkpoint(trainer: Trainer, path: Path | str) -> None:
         ValueError: it is damaged, or of another model or recipe; the
             trainer is unchanged.
     """
-    tensors, about = validate.checkpoint(path)
-    parts: dict[str, dict[str, Tensor]] = {}
-    for key, tensor in tensors.items():
-        part, name = key.split(".", 1)
-        parts.setdefault(part, {})[name] = tensor
+    parts, about = checkpoints.read(path)
     validate.same_training(trainer, parts, about)
     moments: dict[int, dict[str, Tensor]] = {}
     for key, tensor in parts.get("adam", {}).items():
@@ -260,7 +248,8 @@ def train(
     """
     validate.to_train(trainer, Trainer, batches, steps, every)
     if checkpoint is not None and Path(checkpoint).exists():
-        validate.not_behind(checkpoint, len(trainer.losses))
+        _, about = checkpoints.read(checkpoint)
+        validate.enough_steps(len(about["losses"]), len(trainer.losses))
         load_checkpoint(trainer, checkpoint)
     trainer.model.train()
     done = len(trainer.losses)

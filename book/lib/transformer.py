@@ -1,7 +1,7 @@
 """Chapter 10: encoder and decoder put together, from one configuration.
 
 Token ids in, logits out. Loss and training come in chapter 11, writing token
-by token and its caches in chapter 12.
+by token in chapter 12.
 """
 
 import pprint
@@ -86,6 +86,13 @@ class TransformerConfig:
         chosen = self.final_norms
         return self.norm_first if chosen is None else chosen
 
+    @property
+    def block(self) -> dict:
+        """What every block is built with, by name."""
+        sizes = ("d_model", "heads", "d_ff")
+        choices = ("dropout", "norm_first", "activation")
+        return {name: getattr(self, name) for name in sizes + choices}
+
 
 @torch.no_grad()
 def initialise(model: nn.Module) -> None:
@@ -100,15 +107,58 @@ def initialise(model: nn.Module) -> None:
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
         if isinstance(module, MultiHeadAttention):
-            for matrix in module.in_proj.weight.chunk(3):
+            for matrix, _ in module.matrices():
                 nn.init.xavier_uniform_(matrix)
+
+
+class Tables(nn.Module):
+    """The embeddings of both sides and the output matrix.
+
+    Source: Press and Wolf 2017 for tying. A tied matrix exists once, also in
+    the state dict.
+
+    Args:
+        config: sizes, and in `tied` which of the three are one.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        c, self.tied = config, config.tied
+        self.target = TokenEmbedding(c.target_vocab_size, c.d_model, c.pad_id)
+        if c.tied != "all":
+            self.source = TokenEmbedding(
+                c.source_vocab_size, c.d_model, c.pad_id
+            )
+        if c.tied == "none":
+            self.output = nn.Linear(c.d_model, c.target_vocab_size, bias=False)
+
+    @property
+    def source_embedding(self) -> TokenEmbedding:
+        """The target's, if all tables are tied."""
+        return self.target if self.tied == "all" else self.source
+
+    @property
+    def target_embedding(self) -> TokenEmbedding:
+        """Its table is the output matrix too, unless nothing is tied."""
+        return self.target
+
+    @property
+    def output_matrix(self) -> Float[Tensor, "vocab d_model"]:
+        """One row for each target token; there is no bias."""
+        layer = self.output if self.tied == "none" else self.target.table
+        return layer.weight
+
+    def logits(
+        self, x: Float[Tensor, "batch t_len d_model"]
+    ) -> Float[Tensor, "batch t_len vocab"]:
+        """A score for every target token, at each position."""
+        return F.linear(x, self.output_matrix)
 
 
 class Transformer(nn.Module):
     """Source ids and target ids in, logits of each next target token out.
 
-    Source: Vaswani et al. 2017, section 3. A tied matrix exists once, also in
-    the state dict.
+    Source: Vaswani et al. 2017, section 3.
 
     Args:
         config: all sizes and choices.
@@ -120,43 +170,14 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig):
         super().__init__()
         validate.instance(TransformerConfig, config=config)
-        c, self.config = config, config
-        block = (c.d_model, c.heads, c.d_ff, c.dropout)
-        kind = (c.norm_first, c.activation)
-        target = TokenEmbedding(c.target_vocab_size, c.d_model, c.pad_id)
-        self.tables = nn.ModuleDict({"target": target})
-        if c.tied != "all":
-            source = TokenEmbedding(c.source_vocab_size, c.d_model, c.pad_id)
-            self.tables["source"] = source
+        self.config, c = config, config
+        self.tables = Tables(c)
         self.positions = PositionalEncoding(c.d_model, c.max_length, c.dropout)
-        self.encoder = Encoder(
-            [EncoderBlock(*block, *kind) for _ in range(c.encoder_layers)],
-            c.has_final_norms,
-        )
-        self.decoder = Decoder(
-            [DecoderBlock(*block, *kind) for _ in range(c.decoder_layers)],
-            c.has_final_norms,
-        )
-        if c.tied == "none":
-            self.output = nn.Linear(c.d_model, c.target_vocab_size, False)
+        blocks = [EncoderBlock(**c.block) for _ in range(c.encoder_layers)]
+        self.encoder = Encoder(blocks, c.has_final_norms)
+        blocks = [DecoderBlock(**c.block) for _ in range(c.decoder_layers)]
+        self.decoder = Decoder(blocks, c.has_final_norms)
         initialise(self)
-
-    @property
-    def source_embedding(self) -> TokenEmbedding:
-        """The target's, if all tables are tied."""
-        return self.tables["target" if self.config.tied == "all" else "source"]
-
-    @property
-    def target_embedding(self) -> TokenEmbedding:
-        """Its table is the output matrix too, unless nothing is tied."""
-        return self.tables["target"]
-
-    @property
-    def output_matrix(self) -> Float[Tensor, "vocab d_model"]:
-        """One row for each target token; there is no bias."""
-        if self.config.tied == "none":
-            return self.output.weight
-        return self.target_embedding.table.weight
 
     def source_mask(self, source: Int[Tensor, "batch s_len"]):
         """Everything but PAD, of shape (batch, 1, 1, s_len)."""
@@ -184,11 +205,10 @@ class Transformer(nn.Module):
             ValueError: an id outside the vocabulary, an empty or too long
                 sequence, or a mask that does not broadcast.
         """
-        c = self.config
-        validate.id_batch(source, "source", c.max_length, c.source_vocab_size)
+        validate.ids_of("source", source, self.config)
         if may_attend is None:
             may_attend = self.source_mask(source)
-        x = self.positions(self.source_embedding(source))
+        x = self.positions(self.tables.source_embedding(source))
         return self.encoder(x, may_attend)
 
     def decode(
@@ -197,7 +217,6 @@ class Transformer(nn.Module):
         memory: Float[Tensor, "batch s_len d_model"],
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
-        cache=None,
     ) -> Float[Tensor, "batch t_len vocab"]:
         """Logits: row t scores every token as the one after target[t].
 
@@ -208,8 +227,6 @@ class Transformer(nn.Module):
             memory_may_attend: which memory may be looked at; rank 4. Pass
                 `source_mask(source)` where the source holds PAD, because the
                 memory does not say; None hides nothing.
-            cache: remembers the positions of earlier calls (chapter 12);
-                then the target holds the next ones only, none of them PAD.
 
         Raises:
             TypeError: `target` is not an integer tensor, or a mask not
@@ -218,16 +235,12 @@ class Transformer(nn.Module):
                 sequence, a memory of another batch or width, or a mask that
                 does not broadcast.
         """
-        c = self.config
-        validate.id_batch(target, "target", c.max_length, c.target_vocab_size)
-        offset = 0 if cache is None else cache.length
-        if may_attend is None and cache is None:
+        validate.ids_of("target", target, self.config)
+        if may_attend is None:
             may_attend = self.target_mask(target)
-        elif may_attend is None:
-            may_attend = cache.mask(target, c.pad_id)
-        x = self.positions(self.target_embedding(target), offset)
-        x = self.decoder(x, memory, may_attend, memory_may_attend, cache)
-        return F.linear(x, self.output_matrix)
+        x = self.positions(self.tables.target_embedding(target))
+        x = self.decoder(x, memory, may_attend, memory_may_attend)
+        return self.tables.logits(x)
 
     def forward(
         self,
@@ -254,6 +267,5 @@ class Transformer(nn.Module):
         memory = self.encode(source, source_may_attend)
         if memory_may_attend is None:
             memory_may_attend = self.source_mask(source)
-        return self.decode(
-            target, memory, target_may_attend, memory_may_attend
-        )
+        masks = target_may_attend, memory_may_attend
+        return self.decode(target, memory, *masks)

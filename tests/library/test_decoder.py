@@ -161,7 +161,7 @@ def test_no_final_norm_is_the_default():
 
 def test_a_block_that_is_given_twice_has_its_weights_once():
     part = block()
-    ours = Decoder(part for _ in range(2))
+    ours = Decoder([part] * 2)
     x, *rest = inputs()
     close(ours(x, *rest), part(part(x, *rest), *rest))
     assert len(list(ours.parameters())) == len(list(part.parameters()))
@@ -299,7 +299,9 @@ def test_a_block_refuses_options_that_are_none():
 def test_a_decoder_refuses_blocks_that_are_none():
     with refused(ValueError, "blocks", "at least one", "none"):
         Decoder([])
-    for blocks, got in ((None, "NoneType"), (block(), "DecoderBlock")):
+    each = (block() for _ in range(2))
+    for blocks in (None, block(), each):
+        got = type(blocks).__name__
         with refused(TypeError, "blocks", "a list of DecoderBlock", got):
             Decoder(blocks)
     for wrong in (EncoderBlock(6, 3, 11), nn.Identity(), None):

@@ -1,4 +1,4 @@
-"""lib.decoding: the cache changes nothing, and beams find the best."""
+"""lib.decoding: the best token, a drawn one, and what may be written."""
 
 import itertools
 import math
@@ -7,14 +7,13 @@ import pytest
 import torch
 from torch import nn
 
+from lib.beams import beam_search
 from lib.decoding import (
-    Writer,
-    beam_search,
+    decoder_for,
+    filtered,
     greedy,
-    narrow,
-    penalty,
+    next_logits,
     sample,
-    search_beams,
     write_tokens,
 )
 from tests.library.draw import DEVICE, normal, refused, same
@@ -47,37 +46,48 @@ def test_greedy_is_the_best_token_every_time(kind, seed):
 
 
 def test_rows_end_at_different_steps_in_these_tests():
-    written = greedy(build(seed=9, sharp=1.5), sources(seed=9), 12)
+    written = greedy(build(seed=4, sharp=1.5), sources(seed=4), 12)
     lengths = (written != 0).sum(1).tolist()
     assert len(set(lengths)) > 2 and min(lengths) == 1
 
 
-def scripted(model, texts):
-    """A `choose` that writes the texts, and what batches it was shown."""
-    batches, open_ = [], list(range(len(texts)))
+def scripted(texts):
+    """A `choose` that writes the texts, and 5 behind their ends."""
+    steps = itertools.count()
 
     def choose(logits):
-        step = len(batches)
-        batches.append(len(logits))
-        tokens = [texts[row][step] for row in open_]
-        open_[:] = [r for r in open_ if texts[r][step] != 2]
+        step = next(steps)
+        tokens = [[*text, *[5] * 9][step] for text in texts]
         return torch.tensor(tokens).to(DEVICE)
 
-    return choose, batches
+    return choose
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_finished_rows_stop_costing(cached):
+def test_rows_that_have_ended_write_pad(cached):
     texts = [[5, 2], [6, 7, 8, 2], [2], [9, 9, 2], [2]]
-    model = build()
-    choose, batches = scripted(model, texts)
-    result = write_tokens(model, sources(), choose, 20, cached)
-    assert batches == [5, 3, 2, 1]
+    result = write_tokens(build(), sources(), scripted(texts), 20, cached)
     assert result.tolist() == [row + [0] * (4 - len(row)) for row in texts]
 
 
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_a_row_does_behind_its_end_changes_no_other_row(cached):
+    seen = {}
+    for after in (5, 7):
+        steps, seen[after] = itertools.count(), []
+
+        def choose(logits, step=steps, after=after):
+            seen[after].append(logits[1])
+            first = 2 if next(step) == 1 else after
+            return torch.tensor([first, 9]).to(DEVICE)
+
+        result = write_tokens(build(), sources(2), choose, 5, cached)
+        assert result[0, 1:].tolist() == [2, 0, 0, 0]
+    same(torch.stack(seen[5]), torch.stack(seen[7]))
+
+
 def test_a_row_at_the_limit_has_no_eos():
-    choose, _ = scripted(build(), [[5, 6, 7, 2], [2]])
+    choose = scripted([[5, 6, 7, 2], [2]])
     result = write_tokens(build(), sources(2), choose, 3)
     assert result.tolist() == [[5, 6, 7], [2, 0, 0]]
 
@@ -94,7 +104,7 @@ def test_the_default_limit_is_the_number_of_positions():
 def test_pad_and_bos_are_never_written():
     model = build()
     with torch.no_grad():
-        model.output.weight[:2] = 50 * model.output.weight[5]
+        model.tables.output.weight[:2] = 50 * model.tables.output.weight[5]
     for ids in (greedy(model, sources(), 9), sample(model, sources(), 9)):
         lengths = (ids != 0).sum(1)
         for row, n in zip(ids, lengths, strict=True):
@@ -108,7 +118,8 @@ def test_mode_and_gradients_are_as_before():
     same(one, greedy(model, sources(), 9))
     same(one, greedy(build(dropout=0.5), sources(), 9))
     one[0, 0] = 5  # an ordinary tensor
-    search_beams(model, sources(), 2, limit=3).scores[0, 0] = 0
+    for part in beam_search(model, sources(), 2, limit=3):
+        part[0, 0] = 0
     assert model.training and not model.encoder.training
     assert torch.is_grad_enabled()
 
@@ -117,7 +128,7 @@ def test_no_sources_and_a_source_of_pad():
     empty = sources()[:0]
     model = build()
     assert greedy(model, empty, 9).shape[0] == 0
-    assert beam_search(model, empty, limit=9).shape[0] == 0
+    assert beam_search(model, empty, limit=9).best.shape[0] == 0
     blank = 0 * sources(2)
     same(greedy(model, blank, 9)[0], greedy(model, blank[:, :3], 9)[1])
 
@@ -126,21 +137,31 @@ def test_half_precision_and_float32():
     for dtype in (torch.bfloat16, torch.float32):
         model = build().to(dtype)
         assert greedy(model, sources(), 9).shape[0] == 5
-        assert beam_search(model, sources(), limit=9).shape[0] == 5
+        assert beam_search(model, sources(), limit=9).best.shape[0] == 5
+
+
+def test_int32_sources():
+    model, source = build(sharp=1.5), sources()
+    for cached in (True, False):
+        written = greedy(model, source.int(), 9, cached)
+        same(written, greedy(model, source, 9, cached))
+        same(sample(model, source.int(), 9, top_k=1), written)
+        found = beam_search(model, source.int(), 2, limit=9, cached=cached)
+        same(found.ids, beam_search(model, source, 2, limit=9).ids)
 
 
 # --- sampling
 
 
-def test_narrow():
+def test_filtered():
     p = torch.tensor([0.1, 0.4, 0.2, 0.3], dtype=torch.float64)
     logits = p.log() + 7
-    torch.testing.assert_close(narrow(logits).softmax(-1), p)
-    assert narrow(logits).max() == 0
-    assert narrow(logits, temperature=1e-300).softmax(-1).tolist()[1] == 1
+    torch.testing.assert_close(filtered(logits).softmax(-1), p)
+    assert filtered(logits).max() == 0
+    assert filtered(logits, temperature=1e-300).softmax(-1).tolist()[1] == 1
 
     def left(**options):
-        return narrow(logits, **options).softmax(-1)
+        return filtered(logits, **options).softmax(-1)
 
     torch.testing.assert_close(left(temperature=0.5), p**2 / (p**2).sum())
     torch.testing.assert_close(
@@ -153,11 +174,11 @@ def test_narrow():
     torch.testing.assert_close(both, torch.tensor([0, 4, 2, 3]).double() / 9)
 
 
-def test_narrow_works_on_batches_and_changes_nothing_in_place():
+def test_filtered_works_on_batches_and_changes_nothing_in_place():
     logits = normal(3, 5, 11)
     before = logits.clone()
-    whole = narrow(logits, 0.7, 4, 0.9)
-    rows = [narrow(row, 0.7, 4, 0.9) for row in logits.view(-1, 11)]
+    whole = filtered(logits, 0.7, 4, 0.9)
+    rows = [filtered(row, 0.7, 4, 0.9) for row in logits.view(-1, 11)]
     same(whole, torch.stack(rows).view_as(whole))
     same(logits, before)
 
@@ -177,8 +198,8 @@ def test_samples_are_repeatable_and_the_same_without_cache():
 def test_samples_have_the_models_probabilities():
     model, many = build(sharp=1.2), sources(1).expand(20_000, -1)
     with torch.no_grad():
-        writer = Writer(model, many[:1])
-        p = narrow(writer.next_logits(), 1.5, top_k=5).softmax(-1)[0]
+        logits = next_logits(decoder_for(model, many[:1]), 0 * many[:1, 0] + 1)
+        p = filtered(logits, 1.5, top_k=5).softmax(-1)[0]
     generator = torch.Generator().manual_seed(0)
     first = sample(model, many, 1, generator, temperature=1.5, top_k=5)[:, 0]
     shares = first.bincount(minlength=VOCAB) / 20_000
@@ -192,152 +213,9 @@ def test_sampling_the_best_only_is_greedy():
     same(sample(model, source, 12, top_p=1e-9), greedy(model, source, 12))
 
 
-# --- beam search
-
-
-def every_sequence(vocab, limit):
-    """All that could be written: ended by EOS, or cut off at the limit."""
-    ordinary = range(3, vocab)
-    for length in range(limit):
-        for start in itertools.product(ordinary, repeat=length):
-            yield [*start, 2]
-    yield from map(list, itertools.product(ordinary, repeat=limit))
-
-
-def log_p(model, row, tokens):
-    target = torch.tensor([[1, *tokens[:-1]]]).to(DEVICE)
-    with torch.no_grad():
-        logits = step_logits(model, row[None], target)[0]
-    logits[:, :2] = -math.inf
-    picked = logits.log_softmax(-1)[range(len(tokens)), tokens]
-    return picked.sum().item()
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_wide_beam_finds_the_best_of_all(alpha, seed):
-    """64 beams keep every beginning of 3 + 4 tokens, 4 long."""
-    model = build(vocab=6, seed=seed, sharp=1.5, max_length=8)
-    source = sources(2, seed=seed)
-    beams = search_beams(model, source, 128, alpha, 4)
-    for row, ids, scores in zip(source, *beams, strict=True):
-        found = {
-            tuple(t): log_p(model, row[row != 0], t)
-            / ((5 + len(t)) / 6) ** alpha
-            for t in every_sequence(6, 4)
-        }
-        best = max(found, key=found.get)
-        assert ids[0][ids[0] != 0].tolist() == list(best)
-        assert scores[0].item() == pytest.approx(found[best])
-        real = scores > -math.inf
-        texts = [tuple(t[t != 0].tolist()) for t in ids[real]]
-        assert sorted(texts) == sorted(found)  # nothing is lost
-        for text, score in zip(texts, scores[real].tolist(), strict=True):
-            assert score == pytest.approx(found[text])
-
-
-def test_greedy_can_be_wrong():
-    """Some row has a better sequence than the greedy one."""
-    model, source = build(vocab=6, sharp=1.5), sources()
-    one, wide = (search_beams(model, source, w, 0.0, 4) for w in (1, 128))
-    assert (wide.scores[:, 0] >= one.scores[:, 0] - 1e-12).all()
-    assert (wide.scores[:, 0] > one.scores[:, 0] + 0.01).any()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(4))
-def test_one_beam_is_greedy(kind, seed):
-    model, source = build(seed=seed, **kind), sources(seed=seed)
-    for alpha in (0.0, 0.6):
-        same(
-            beam_search(model, source, 1, alpha, 12),
-            greedy(model, source, 12),
-        )
-
-
-@pytest.mark.parametrize("width", [2, 5])
-def test_beams_are_the_same_without_cache_and_without_batch(width):
-    model, source = build(sharp=1.5), sources()
-    beams = search_beams(model, source, width, limit=9)
-    plain = search_beams(model, source, width, limit=9, cached=False)
-    same(beams.ids, plain.ids)
-    torch.testing.assert_close(beams.scores, plain.scores)
-    for row, ids, scores in zip(source, *beams, strict=True):
-        alone = search_beams(model, row[row != 0][None], width, limit=9)
-        n = alone.ids.shape[2]
-        same(ids[:, :n], alone.ids[0])
-        torch.testing.assert_close(scores, alone.scores[0])
-
-
-def test_beams_are_in_order_and_all_different():
-    beams = search_beams(build(sharp=1.5), sources(), 5, limit=9)
-    assert (beams.scores.diff(dim=1) <= 0).all()
-    for ids, scores in zip(*beams, strict=True):
-        real = ids[scores > -math.inf].tolist()
-        assert len({tuple(row) for row in real}) == len(real)
-
-
-def test_more_beams_than_tokens():
-    """From the first step on there are fewer sequences than beams."""
-    model, source = build(vocab=6, max_length=8), sources()
-    beams = search_beams(model, source, 50, 0.0, 2)
-    assert beams.ids.shape[:2] == (5, 50)
-    assert (beams.scores[:, 13:] == -math.inf).all()
-    assert (beams.ids[beams.scores == -math.inf] == 0).all()
-    assert beam_search(model, source, 50, 0.0, 2).shape[1] <= 2
-
-
-def test_the_penalty_favours_longer_sequences():
-    assert penalty(1, 0.6) == 1.0 and penalty(7, 1.0) == 2.0
-    model, source = build(vocab=6, sharp=1.2), sources()
-    short, long = (
-        (beam_search(model, source, 64, alpha, 6) != 0).sum().item()
-        for alpha in (0.0, 3.0)
-    )
-    assert long > short
-
-
-@pytest.fixture
-def rows(monkeypatch):
-    """How many rows the model computes at each step."""
-    found, next_logits = [], Writer.next_logits
-
-    def counted(self):
-        found.append(len(self.ids))
-        return next_logits(self)
-
-    monkeypatch.setattr(Writer, "next_logits", counted)
-    return found
-
-
-def test_ended_beams_cost_nothing(rows):
-    model, source = build(seed=9, sharp=1.5), sources(seed=9)
-    search_beams(model, source, 4, limit=12)
-    assert rows[0] == 5 and rows[1] <= 20  # one beam at first, then four
-    assert rows[1] > rows[4] > rows[-1]
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
-def test_the_best_alone_is_the_same_with_less_work(rows, alpha):
-    less = total = 0
-    for seed in range(6):
-        model, source = build(seed=seed, sharp=1.5), sources(seed=seed)
-        every = search_beams(model, source, 4, alpha, 12)
-        total += sum(rows)
-        rows.clear()
-        best = search_beams(model, source, 4, alpha, 12, best_only=True)
-        less += sum(rows)
-        rows.clear()
-        torch.testing.assert_close(best.scores[:, 0], every.scores[:, 0])
-        n = best.ids.shape[2]
-        same(best.ids[:, 0], every.ids[:, 0, :n])
-        assert not every.ids[:, 0, n:].any()
-    assert 0 < less <= total and (less < total or alpha == 2.0)
-
-
 # --- bad input
 
-WRITERS = (greedy, sample, beam_search, search_beams)
+WRITERS = (greedy, sample, beam_search)
 
 
 @BAD
@@ -419,17 +297,27 @@ def test_refuses_a_choice_that_is_none(given, got):
 
 @BAD
 @pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("wrong", [0, 1, -1, 11])
+def test_refuses_a_choice_that_may_not_be_written(wrong, cached):
+    """PAD, BOS and ids outside the vocabulary, also behind the end."""
+    for texts in ([[5] * 9, [5, wrong]], [[5] * 9, [2, wrong]]):
+        with refused(ValueError, "choose", "0 to 10 without PAD", f"{wrong}"):
+            write_tokens(build(), sources(2), scripted(texts), 3, cached)
+
+
+@BAD
+@pytest.mark.parametrize("cached", [True, False])
 def test_refuses_a_model_with_nan(cached):
     model = build()
     with torch.no_grad():
-        model.output.weight[5, 0] = math.nan
-    for call in (greedy, search_beams):
+        model.tables.output.weight[5, 0] = math.nan
+    for call in (greedy, beam_search):
         with refused(ValueError, "logits", "numbers", "NaN"):
             call(model, sources(), limit=3, cached=cached)
 
 
 @BAD
-def test_sample_refuses_what_narrow_does_not_know():
+def test_sample_refuses_a_filter_that_does_not_exist():
     with pytest.raises(TypeError, match="top"):
         sample(build(), sources(), 3, top=5)
 
@@ -441,14 +329,3 @@ def test_sample_refuses_a_generator_of_another_device():
 
     with refused(ValueError, "generator", "one of the CPU", "cuda"):
         sample(build(), sources(), 3, Other())
-
-
-@BAD
-@pytest.mark.parametrize("call", [beam_search, search_beams])
-def test_beam_search_refuses(call):
-    with refused(ValueError, "width", "at least 1", "0"):
-        call(build(), sources(), 0)
-    with refused(ValueError, "length_penalty", "at least 0", "-1"):
-        call(build(), sources(), 2, -1)
-    with refused(TypeError, "width", "an integer", "float"):
-        call(build(), sources(), 2.0)

@@ -115,7 +115,7 @@ def test_no_final_norm_is_the_default():
 
 def test_a_block_that_is_given_twice_has_its_weights_once():
     part = block()
-    ours = Encoder(part for _ in range(2))
+    ours = Encoder([part] * 2)
     close(ours(vectors(), mask()), part(part(vectors(), mask()), mask()))
     assert len(list(ours.parameters())) == len(list(part.parameters()))
 
@@ -224,7 +224,9 @@ def test_a_block_refuses_options_that_are_none():
 def test_an_encoder_refuses_blocks_that_are_none():
     with refused(ValueError, "blocks", "at least one", "none"):
         Encoder([])
-    for blocks, got in ((None, "NoneType"), (block(), "EncoderBlock")):
+    each = (block() for _ in range(2))
+    for blocks in (None, block(), each):
+        got = type(blocks).__name__
         with refused(TypeError, "blocks", "a list of EncoderBlock", got):
             Encoder(blocks)
     for wrong in (DecoderBlock(6, 3, 11), nn.Identity(), None):

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 import torch
+import torch.nn.functional as F
 from einops import rearrange
 from hypothesis import given
 from hypothesis import strategies as st
@@ -231,6 +232,68 @@ def test_both_paths_agree(dtype, masked, cross):
     close(weights.sum(-1), total)
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("cross", [False, True])
+def test_the_parts_are_the_module(cross, bias):
+    """Projection, attention and output, called one by one."""
+    multi, x = module(bias=bias, dtype=torch.float64), normal(2, 3, 6)
+    x = x.double()
+    y = normal(2, 5, 6, seed=1).double() if cross else x
+    may = coins(2, 1, 3, y.shape[1])
+    expected, weights = multi(x, y, may_attend=may, need_weights=True)
+    parts = q, k, v = multi.project(x, y, y)
+    for source, (matrix, shift), part in zip(
+        (x, y, y), multi.matrices(), parts, strict=True
+    ):
+        close(part, split_heads(F.linear(source, matrix, shift), 2))
+    context, none = multi.attend(q, k, v, may)
+    assert none is None and context.shape == (2, 2, 3, 3)
+    close(multi.output(context), expected)
+    asked, found = multi.attend(q, k, v, may, need_weights=True)
+    close(asked, context)
+    same(found, weights)
+    same(context[:, 1], multi.attend(*(p[:, 1:] for p in parts), may)[0][:, 0])
+
+
+def test_recording_hears_a_part_alone():
+    """As the decoder of chapter 12 uses it, which never calls `forward`."""
+    multi, x = module(), normal(2, 5, 6)
+    with record_weights(multi) as weights:
+        context, none = multi.attend(*multi.project(x, x, x))
+    assert none is None and context.shape == (2, 2, 5, 3)
+    same(weights[""], multi(x, need_weights=True)[1].detach())
+
+
+@pytest.mark.bad_input
+def test_the_weights_are_asked_for_by_name():
+    multi, x = module(), normal(2, 5, 6)
+    with pytest.raises(TypeError, match="positional"):
+        multi(x, x, x, None, True)
+    with pytest.raises(TypeError, match="positional"):
+        multi.attend(*multi.project(x, x, x), None, True)
+
+
+@pytest.mark.bad_input
+def test_attend_refuses_what_does_not_fit_together():
+    """On the fast path torch would read past the end of the keys."""
+    multi, q = module().cpu(), torch.ones(2, 2, 3, 3)
+    k, may = torch.ones(2, 2, 5, 3), torch.ones(3, 5) > 0
+    for ask in (False, True):
+        options = {"need_weights": ask}
+        with refused(ValueError, "v", "one value for each key", "(2, 2, 7)"):
+            multi.attend(q, k, torch.ones(2, 2, 7, 3), **options)
+        with refused(ValueError, "k", "leading axes (2, 2)", "(1, 2)"):
+            multi.attend(q, k[:1], k[:1], **options)
+        with refused(ValueError, "k", "width 3", "2"):
+            multi.attend(q, k[..., :2], k, **options)
+        with refused(ValueError, "q", "4 axes", "(2, 3, 3)"):
+            multi.attend(q[0], k[0], k[0], **options)
+        with refused(TypeError, "v", "torch.float32", "torch.float64"):
+            multi.attend(q, k, k.double(), **options)
+        with refused(ValueError, "may_attend", "four axes", "(3, 5)"):
+            multi.attend(q, k, k, may, **options)
+
+
 @WAYS
 def test_gradient(need_weights):
     multi = module(dtype=torch.float64)
@@ -242,8 +305,9 @@ def test_gradient(need_weights):
         named = dict(
             zip(dict(multi.named_parameters()), parameters, strict=True)
         )
+        options = {"need_weights": need_weights}
         return torch.func.functional_call(
-            multi, named, (x, y, None, may, need_weights)
+            multi, named, (x, y, None, may), options
         )
 
     inputs = (x.requires_grad_(), y.requires_grad_(), *multi.parameters())
@@ -365,10 +429,11 @@ def test_exported_it_gives_the_same_numbers(need_weights):
     multi, x = module(), normal(2, 5, 6)
     may = coins(2, 1, 5, 5)
     may[0, :, 1] = False
-    inputs = (x, None, None, may, need_weights)
-    exported = torch.export.export(multi, inputs).module()
-    other = (normal(2, 5, 6, seed=1), None, None, ~may, need_weights)
-    for ours, expected in zip(exported(*other), multi(*other), strict=True):
+    inputs, options = (x, None, None, may), {"need_weights": need_weights}
+    exported = torch.export.export(multi, inputs, options).module()
+    other = (normal(2, 5, 6, seed=1), None, None, ~may)
+    results = exported(*other, **options), multi(*other, **options)
+    for ours, expected in zip(*results, strict=True):
         close(ours, expected)
 
 
@@ -413,14 +478,14 @@ def test_record_weights_of_an_attention_alone_and_of_none():
 
 
 def test_recording_changes_no_answer():
-    """Also where the weights are asked for, by name or by place."""
+    """Also where the weights are asked for."""
     multi, x = module(), normal(2, 5, 6)
     expected, _ = multi(x, need_weights=True)
     with record_weights(multi) as weights:
         for ask in (False, True):
-            by_name = multi(x, need_weights=ask)
-            by_place = multi(x, x, x, None, ask)
-            for result in (by_name, by_place):
+            alone = multi(x, need_weights=ask)
+            across = multi(x, x, x, None, need_weights=ask)
+            for result in (alone, across):
                 assert isinstance(result, tuple) == ask
                 output, asked = result if ask else (result, weights[""])
                 close(output, expected)
@@ -455,8 +520,7 @@ def test_an_error_ends_the_recording():
         with record_weights(layer) as weights:
             layer(x, fail=True)
     assert list(weights) == ["first"]
-    assert not any(m._forward_hooks for m in layer.modules())
-    assert not any(m._forward_pre_hooks for m in layer.modules())
+    assert not any("attend" in vars(m) for m in layer.modules())
     weights.clear()
     layer(x)
     assert weights == {}

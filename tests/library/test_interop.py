@@ -157,7 +157,7 @@ def test_where_torch_gives_nan_our_gradients_are_zero(dtype, need_weights):
     ours = from_torch(torchs(dtype, batch_first=True))
     leaves = [x.requires_grad_() for x in inputs(5, dtype)]
     may = padding_mask(torch.tensor([5, 0, 2], device=DEVICE), 5)
-    result = ours(*leaves, may, need_weights)
+    result = ours(*leaves, may, need_weights=need_weights)
     output = result[0] if need_weights else result
     wanted = [*leaves, *ours.parameters()]
     for gradient in torch.autograd.grad(output.square().sum(), wanted):

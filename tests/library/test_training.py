@@ -419,6 +419,46 @@ def saved(tmp_path):
     return tmp_path / "a"
 
 
+def shared_everywhere(tied):
+    """A model that has one block, and one weight, in two places."""
+    torch.manual_seed(0)
+    config = TransformerConfig(
+        11,
+        11,
+        **SIZES,
+        dropout=0.0,
+        encoder_layers=2,
+        decoder_layers=2,
+        tied=tied,
+    )
+    model = Transformer(config).to(DEVICE)
+    model.decoder.blocks[1] = model.decoder.blocks[0]
+    one, two = (block.feed_forward for block in model.encoder.blocks)
+    two.widen.weight = one.widen.weight
+    return Trainer(model, Recipe(rate))
+
+
+@pytest.mark.parametrize("tied", ["none", "target", "all"])
+def test_modules_that_share_their_weights_are_saved(tmp_path, tied):
+    once, stopped, path = *(shared_everywhere(tied) for _ in "ab"), "a"
+    train(once, data(), 6)
+    train(stopped, data(), 3, tmp_path / path)
+    other = shared_everywhere(tied)
+    train(other, data(), 6, tmp_path / path)
+    assert other.losses == once.losses
+    same_weights(weights(other), weights(once))
+    blocks = other.model.decoder.blocks
+    assert blocks[0] is blocks[1]
+
+
+def test_a_weight_that_is_not_contiguous_is_saved(tmp_path):
+    ours, other = (Trainer(nn.Linear(3, 2), Recipe(rate)) for _ in "ab")
+    ours.model.weight.data = normal(3, 2).cpu().T
+    save_checkpoint(ours, tmp_path / "a")
+    load_checkpoint(other, tmp_path / "a")
+    same(other.model.weight, ours.model.weight)
+
+
 @BAD
 @pytest.mark.parametrize("keep", [0, 5, 100, 5_000, -1])
 def test_a_truncated_checkpoint_is_refused(saved, keep):

@@ -287,14 +287,14 @@ def test_parameters_of_the_base_model(options, wanted):
 @EVERY_TIE
 def test_which_tables_are_one(tied):
     made = model(tied=tied)
-    source = made.source_embedding.table.weight
-    target = made.target_embedding.table.weight
+    source = made.tables.source_embedding.table.weight
+    target = made.tables.target_embedding.table.weight
     assert (source is target) == (tied == "all")
-    assert (made.output_matrix is target) == (tied != "none")
+    assert (made.tables.output_matrix is target) == (tied != "none")
     assert source.shape == (19 if tied == "all" else 17, 6)
-    assert made.output_matrix.shape == target.shape == (19, 6)
-    assert made.source_embedding.table.padding_idx == 0
-    assert made.target_embedding.table.padding_idx == 0
+    assert made.tables.output_matrix.shape == target.shape == (19, 6)
+    assert made.tables.source_embedding.table.padding_idx == 0
+    assert made.tables.target_embedding.table.padding_idx == 0
     names = [n for n in made.state_dict() if "coder." not in n]
     assert (
         names
@@ -302,7 +302,7 @@ def test_which_tables_are_one(tied):
             "none": [
                 "tables.target.table.weight",
                 "tables.source.table.weight",
-                "output.weight",
+                "tables.output.weight",
             ],
             "target": [
                 "tables.target.table.weight",
@@ -317,10 +317,10 @@ def test_which_tables_are_one(tied):
 def test_a_tied_matrix_gets_both_gradients(tied):
     made = model(tied=tied)
     made(*BOTH).square().sum().backward()
-    target = made.target_embedding.table.weight.grad
+    target = made.tables.target_embedding.table.weight.grad
     unseen = target[15]  # no target holds this id
     assert (unseen != 0).any() == (tied != "none")
-    assert (made.source_embedding.table.weight.grad[5] != 0).any()
+    assert (made.tables.source_embedding.table.weight.grad[5] != 0).any()
 
 
 def test_no_blocks_share_weights():
@@ -346,7 +346,7 @@ def test_options_reach_every_part():
         assert part.feed_forward.activation is F.gelu
         assert part.feed_forward.widen.out_features == 11
     assert made.positions.table.shape == (13, 6)
-    for table in made.tables.values():
+    for table in made.tables.children():
         assert table.table.padding_idx == 3
 
 
@@ -378,7 +378,8 @@ def test_initialise_is_xavier_uniform_matrix_by_matrix():
 def test_initialise_leaves_tables_and_norms_alone(tied):
     made = Transformer(config(tied=tied, final_norms=True))
     chosen = [
-        *(table.table.weight for table in made.tables.values()),
+        made.tables.source_embedding.table.weight,
+        made.tables.target_embedding.table.weight,
         *(
             p
             for m in made.modules()
@@ -386,6 +387,7 @@ def test_initialise_leaves_tables_and_norms_alone(tied):
             for p in m.parameters()
         ),
     ]
+    chosen = list(dict.fromkeys(chosen))  # a tied table is there twice
     before = [p.clone() for p in chosen]
     for parameter in chosen:
         parameter.data += 1
@@ -397,7 +399,7 @@ def test_initialise_leaves_tables_and_norms_alone(tied):
 def test_tables_start_as_those_of_chapter_one():
     torch.manual_seed(1)
     made = Transformer(config(d_model=66, target_vocab_size=101))
-    table = made.target_embedding.table.weight
+    table = made.tables.target_embedding.table.weight
     assert abs(table[1:].std().item() * math.sqrt(66) - 1) < 0.05
     assert (table[0] == 0).all()
 
@@ -422,10 +424,10 @@ def by_parts(made, source, target, s_may, t_may, m_may):
         rows = embedding.table.weight[ids] * scale
         return rows + positions[: ids.shape[1]]
 
-    memory = made.encoder(enter(source, made.source_embedding), s_may)
-    x = enter(target, made.target_embedding)
+    memory = made.encoder(enter(source, made.tables.source_embedding), s_may)
+    x = enter(target, made.tables.target_embedding)
     x = made.decoder(x, memory, t_may, m_may)
-    return memory, x @ made.output_matrix.T
+    return memory, x @ made.tables.output_matrix.T
 
 
 def built():
@@ -496,14 +498,14 @@ def test_gives_the_logits_of_torchs_transformer(norm_first, tied):
     made.encoder = from_torch(theirs.encoder)
     made.decoder = from_torch(theirs.decoder)
     vectors = theirs(
-        made.positions(made.source_embedding(SOURCE)),
-        made.positions(made.target_embedding(TARGET)),
+        made.positions(made.tables.source_embedding(SOURCE)),
+        made.positions(made.tables.target_embedding(TARGET)),
         tgt_mask=~causal_mask(5, DEVICE)[0, 0],
         src_key_padding_mask=SOURCE == 0,
         tgt_key_padding_mask=TARGET == 0,
         memory_key_padding_mask=SOURCE == 0,
     )
-    wanted = F.linear(vectors, made.output_matrix)
+    wanted = F.linear(vectors, made.tables.output_matrix)
     logits = made(*BOTH)
     assert (logits - wanted).abs().max() < 1e-10
     gradients = [
@@ -573,9 +575,9 @@ def test_no_later_target_token_leaks(training, norm_first, tied, t):
 def test_the_row_of_pad_is_never_seen(training, norm_first):
     made = model(norm_first=norm_first, tied="none").train(training)
     before = run(made, *BOTH)
-    made.source_embedding.table.weight.data[0] = 1e6
+    made.tables.source_embedding.table.weight.data[0] = 1e6
     same(run(made, *BOTH), before)
-    made.target_embedding.table.weight.data[0] = 1e6
+    made.tables.target_embedding.table.weight.data[0] = 1e6
     real = TARGET != 0
     after = run(made, *BOTH)
     same(after[real], before[real])
@@ -630,7 +632,7 @@ def test_record_weights_of_every_attention():
         close(recorded.sum(-1), torch.ones_like(recorded[..., 0]))
         may = built()[2] if "cross" in name else allowed[recorded.shape[-1]]
         same(recorded, recorded * may)
-    x = made.positions(made.source_embedding(SOURCE))
+    x = made.positions(made.tables.source_embedding(SOURCE))
     _, first = made.encoder.blocks[0].attention(
         x, may_attend=built()[0], need_weights=True
     )
@@ -756,8 +758,8 @@ def test_copies_give_the_same_numbers(tied, norm_first, tmp_path):
         same(twin(*BOTH), wanted)
         assert twin.config == made.config
         assert count(twin) == count(made)
-        target = twin.target_embedding.table.weight
-        assert (twin.output_matrix is target) == (tied != "none")
+        target = twin.tables.target_embedding.table.weight
+        assert (twin.tables.output_matrix is target) == (tied != "none")
 
 
 def no_compiler() -> bool:

@@ -12,7 +12,6 @@ SILENT = (
 )
 SUM = "a sum does not depend on the order"
 AXES = "to exchange two axes is the same both ways"
-LENGTHS = "validate.caches has compared the two lengths"
 EQUIVALENT = {
     ("text", SILENT + "(self.bos_id, self.pad_id, self.eos_id)"): IN_TUPLE,
     ("text", SILENT + "(self.pad_id, self.eos_id, self.bos_id)"): IN_TUPLE,
@@ -51,15 +50,6 @@ EQUIVALENT = {
         "positions",
         "rotary: last = offset + length  ->  last = (length + offset)",
     ): SUM,
-    **{
-        (
-            "decoder",
-            "Decoder.forward: for block, pair in zip(self.blocks, caches, "
-            "strict=True):  ->  for block, pair in zip(self.blocks, "
-            f"caches{end}):",
-        ): LENGTHS
-        for end in ("", ", strict=False")
-    },
     (
         "heads",
         "split_heads: return parts.transpose(1, 2)  ->  "

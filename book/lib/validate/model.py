@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from lib.validate.kinds import booleans, choice, instance, not_empty
+from lib.validate.masks import module_mask
 from lib.validate.numbers import (
     between,
     divisible,
@@ -20,31 +21,10 @@ from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
 from lib.validate.shapes import shapes
 from lib.validate.text import id_batch
 
-
-def blocks(items: object, wanted: type, final_norm) -> tuple[list, int]:
-    """At least one block, all of one class and width; and that width."""
-    booleans(final_norm=final_norm)
-    if not isinstance(items, Iterable):
-        wrong_kind("blocks", f"a list of {wanted.__name__}", kind(items))
-    items = list(items)
-    not_empty("blocks", items)
-    for block in items:
-        instance(wanted, **{"an item of blocks": block})
-    widths = {block.feed_forward.widen.in_features for block in items}
-    expect(len(widths) == 1, "blocks", "one width", sorted(widths))
-    return items, widths.pop()
-
-
-def caches(cache: object, blocks: Sized) -> Iterable:
-    """A pair of caches for each block; a pair of None without a cache."""
-    if cache is None:
-        return [(None, None)] * len(blocks)
-    if not isinstance(cache, Iterable) or not hasattr(cache, "length"):
-        wrong_kind("cache", "a lib.cache.Cache", kind(cache))
-    pairs = list(cache)
-    expected = f"one of {len(blocks)} layers, as the decoder has"
-    expect(len(pairs) == len(blocks), "cache", expected, len(pairs))
-    return pairs
+HEADS = (
+    "q: batch heads q_len d_head, k: batch heads k_len d_head, "
+    "v: batch heads k_len d_value"
+)
 
 
 def config(fields: object) -> None:
@@ -87,37 +67,6 @@ def special_ids(fields: object) -> None:
     expect(fields.eos_id != fields.bos_id, "eos_id", expected, "the same")
 
 
-def new_positions(target: Tensor, pad_id: int, past: Tensor | None) -> None:
-    """The next tokens of the rows that a cache knows, none of them PAD.
-
-    A cache does not remember which positions are PAD. Its buffer `past` has
-    the rows on its second axis.
-    """
-    if (target == pad_id).any():
-        expected = f"no PAD (id {pad_id}) together with a cache"
-        wrong("target", expected, int((target == pad_id).sum()))
-    if past is not None and target.shape[0] != past.shape[1]:
-        got = f"{target.shape[0]}; a new batch needs a new cache"
-        wrong("target", f"{past.shape[1]} rows, as the cache holds", got)
-
-
-def to_write(model: object, wanted: type, source, cached: object) -> None:
-    """A model and a batch of sources."""
-    instance(wanted, model=model)
-    id_batch(source, "source", model.config.max_length)
-    booleans(cached=cached)
-
-
-def limit(limit: object, model: object, wanted: type) -> int:
-    """The number of tokens to write; each but the last needs a position."""
-    instance(wanted, model=model)
-    most = model.config.max_length
-    if limit is None:
-        return most
-    between("limit", limit, 1, most)
-    return limit
-
-
 def chosen(tokens: object, rows: int) -> None:
     """What `choose` gave: one token id for each row."""
     got = kind(tokens)
@@ -155,3 +104,65 @@ def generator(value: object) -> None:
         expected = "one of the CPU, so that every device draws the same"
         on_cpu = value.device.type == "cpu"
         expect(on_cpu, "generator", expected, value.device)
+
+
+def stack(items: object, wanted: type, final_norm: object) -> None:
+    """At least one block in a list, all of one class and width."""
+    booleans(final_norm=final_norm)
+    if not isinstance(items, Iterable) or not isinstance(items, Sized):
+        wrong_kind("blocks", f"a list of {wanted.__name__}", kind(items))
+    not_empty("blocks", items)
+    for block in items:
+        instance(wanted, **{"an item of blocks": block})
+    widths = {block.feed_forward.widen.in_features for block in items}
+    expect(len(widths) == 1, "blocks", "one width", sorted(widths))
+
+
+def to_attend(q: object, k: object, v: object, may_attend: object) -> None:
+    """Queries, keys and values of several heads, and a mask for them."""
+    shapes(HEADS, q=q, k=k, v=v)
+    module_mask(may_attend, (*q.shape[:3], k.shape[2]))
+
+
+def ids_of(side: str, ids: object, config: object) -> None:
+    """Token ids of the source or the target, not too long."""
+    vocab_size = getattr(config, f"{side}_vocab_size")
+    id_batch(ids, side, config.max_length, vocab_size)
+
+
+def new_ids(target: object, rows: int, config: object) -> None:
+    """The next tokens of the rows of a memory, none of them PAD."""
+    ids_of("target", target, config)
+    if len(target) != rows:
+        got = f"{len(target)}; a new batch needs a new decoder"
+        wrong("target", f"{rows} rows, as the memory has", got)
+    pads = int((target == config.pad_id).sum())
+    expected = f"no PAD (id {config.pad_id}), which is not remembered"
+    expect(not pads, "target", expected, pads)
+
+
+def to_decode(model, wanted: type, limit: object, cached: object) -> None:
+    """A model, the number of tokens to write, and a switch."""
+    instance(wanted, model=model)
+    if limit is not None:
+        between("limit", limit, 1, model.config.max_length)
+    booleans(cached=cached)
+
+
+def writable(tokens: object, rows: int, config: object) -> None:
+    """What `choose` gave: for each row one id that may be written."""
+    chosen(tokens, rows)
+    never = (tokens == config.pad_id) | (tokens == config.bos_id)
+    bad = never | (tokens < 0) | (tokens >= config.target_vocab_size)
+    if bad.any():
+        expected = (
+            f"ids from 0 to {config.target_vocab_size - 1} without PAD "
+            f"({config.pad_id}) and BOS ({config.bos_id})"
+        )
+        wrong("choose", expected, tokens[bad][0].item())
+
+
+def search(width: object, length_penalty: object) -> None:
+    """The two numbers of a beam search."""
+    positive(width=width)
+    real("length_penalty", length_penalty, least=0)

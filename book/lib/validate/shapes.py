@@ -128,7 +128,8 @@ def complaints(name: str, x: Tensor, words: tuple, known: dict) -> Iterator:
     if "k_len" in words[:-1]:  # values stand beside keys
         wanted, _ = known.setdefault(words[:-1], (x.shape[:-1], name))
         if x.shape[:-1] != wanted:
-            yield f"one for each key, {tuple(wanted)}", tuple(x.shape[:-1])
+            one = "one" if name == "value" else "one value"
+            yield f"{one} for each key, {tuple(wanted)}", tuple(x.shape[:-1])
     if x.ndim < len(plain):
         yield rank, f"{x.ndim} ({shape(x)})"
     front = x.ndim - len(plain)
