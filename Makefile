@@ -64,7 +64,7 @@ sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (C
 	$(BIN)/python -m tools.sync $(CHAPTER)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
 
-faults: .venv/.tests ## hours | break the library in every way we know (LISTED=1: what changed; MODULE=masks)
+faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
 

@@ -18,13 +18,10 @@ from lib.validate.numbers import (
     real,
 )
 from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
-from lib.validate.shapes import shapes
+from lib.validate.shapes import axes, shapes
 from lib.validate.text import id_batch
 
-HEADS = (
-    "q: batch heads q_len d_head, k: batch heads k_len d_head, "
-    "v: batch heads k_len d_value"
-)
+HEADS = "q: *lead q_len d_head, k: *lead k_len d_head, v: *lead k_len d_value"
 
 
 def config(fields: object) -> None:
@@ -121,6 +118,7 @@ def stack(items: object, wanted: type, final_norm: object) -> None:
 def to_attend(q: object, k: object, v: object, may_attend: object) -> None:
     """Queries, keys and values of several heads, and a mask for them."""
     shapes(HEADS, q=q, k=k, v=v)
+    axes("q: batch heads q_len d_head", q=q)
     module_mask(may_attend, (*q.shape[:3], k.shape[2]))
 
 
