@@ -44,6 +44,38 @@ def merge_heads(
     return x.transpose(1, 2).flatten(2)
 
 
+def attend_in_heads(
+    q: Float[Tensor, "batch heads q_len d_head"],
+    k: Float[Tensor, "batch heads k_len d_head"],
+    v: Float[Tensor, "batch heads k_len d_value"],
+    may_attend: Bool[Tensor, "_ _ _ _"] | None,
+    dropout: float,
+    need_weights: bool,
+):
+    """What every head hands over; with it the weights, or None.
+
+    Args:
+        q: one query a row.
+        k: one key a row.
+        v: one value for each key.
+        may_attend: boolean, True = may attend, rank 4.
+        dropout: probability with which a weight is set to zero.
+        need_weights: without them there is a faster way.
+
+    Raises:
+        TypeError: not floating point, different dtypes, or a mask that is not
+            boolean.
+        ValueError: shapes that do not fit together, or a mask that has not
+            four axes.
+    """
+    validate.to_attend(q, k, v, may_attend)
+    if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
+        weights = attention_weights(q, k, may_attend)
+        return F.dropout(weights, dropout) @ v, weights
+    context = F.scaled_dot_product_attention(q, k, v, may_attend, dropout)
+    return context, None
+
+
 class MultiHeadAttention(nn.Module):
     """Concat(head_1 ... head_H) W_O, where head_i attends with its own W_i.
 
@@ -64,9 +96,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model, heads, dropout=0.0, bias=True):
         super().__init__()
-        validate.divisible(d_model, heads)
-        validate.probability("dropout", dropout)
-        validate.booleans(bias=bias)
+        validate.several_heads(d_model, heads, dropout, bias)
         self.d_model, self.heads, self.dropout = d_model, heads, dropout
         self.in_proj = nn.Linear(d_model, 3 * d_model, bias)
         self.out_proj = nn.Linear(d_model, d_model, bias)
@@ -92,37 +122,10 @@ class MultiHeadAttention(nn.Module):
             parts = [F.linear(x, *matrix) for x, matrix in pairs]
         return [split_heads(part, self.heads) for part in parts]
 
-    def attend(
-        self,
-        q: Float[Tensor, "batch heads q_len d_head"],
-        k: Float[Tensor, "batch heads k_len d_head"],
-        v: Float[Tensor, "batch heads k_len d_value"],
-        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
-        *,
-        need_weights: bool = False,
-    ):
-        """What every head hands over; with it the weights, or None.
-
-        Args:
-            q: one query a row.
-            k: one key a row.
-            v: one value for each key.
-            may_attend: as in `forward`.
-            need_weights: without them there is a faster way.
-
-        Raises:
-            TypeError: not floating point, different dtypes, or a mask that is
-                not boolean.
-            ValueError: shapes that do not fit together, or a mask that has
-                not four axes.
-        """
-        validate.to_attend(q, k, v, may_attend)
+    def attend(self, q, k, v, may_attend=None, *, need_weights=False):
+        """As `attend_in_heads`; weights are dropped in training only."""
         dropout = self.dropout if self.training else 0.0
-        if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
-            weights = attention_weights(q, k, may_attend)
-            return F.dropout(weights, dropout) @ v, weights
-        context = F.scaled_dot_product_attention(q, k, v, may_attend, dropout)
-        return context, None
+        return attend_in_heads(q, k, v, may_attend, dropout, need_weights)
 
     def output(
         self, context: Float[Tensor, "batch heads q_len d_head"]

@@ -119,10 +119,14 @@ class Tables(nn.Module):
 
     Args:
         config: sizes, and in `tied` which of the three are one.
+
+    Raises:
+        TypeError: it is not a `TransformerConfig`.
     """
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
+        validate.instance(TransformerConfig, config=config)
         c, self.tied = config, config.tied
         self.target = TokenEmbedding(c.target_vocab_size, c.d_model, c.pad_id)
         if c.tied != "all":
@@ -155,6 +159,17 @@ class Tables(nn.Module):
         return F.linear(x, self.output_matrix)
 
 
+def stacks(c: TransformerConfig) -> tuple[Encoder, Decoder]:
+    """The encoder and the decoder, every block with the same options."""
+    blocks = [EncoderBlock(**c.block) for _ in range(c.encoder_layers)]
+    encoder = Encoder(blocks, c.has_final_norms)
+    blocks = [DecoderBlock(**c.block) for _ in range(c.decoder_layers)]
+    return encoder, Decoder(blocks, c.has_final_norms)
+
+
+SourceMask = Bool[Tensor, "_ _ _ #s_len"] | None  # True = may attend
+
+
 class Transformer(nn.Module):
     """Source ids and target ids in, logits of each next target token out.
 
@@ -169,14 +184,10 @@ class Transformer(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        validate.instance(TransformerConfig, config=config)
         self.config, c = config, config
         self.tables = Tables(c)
         self.positions = PositionalEncoding(c.d_model, c.max_length, c.dropout)
-        blocks = [EncoderBlock(**c.block) for _ in range(c.encoder_layers)]
-        self.encoder = Encoder(blocks, c.has_final_norms)
-        blocks = [DecoderBlock(**c.block) for _ in range(c.decoder_layers)]
-        self.decoder = Decoder(blocks, c.has_final_norms)
+        self.encoder, self.decoder = stacks(c)
         initialise(self)
 
     def source_mask(self, source: Int[Tensor, "batch s_len"]):
@@ -189,9 +200,7 @@ class Transformer(nn.Module):
         return padding & causal_mask(target.shape[1], target.device)
 
     def encode(
-        self,
-        source: Int[Tensor, "batch s_len"],
-        may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        self, source: Int[Tensor, "batch s_len"], may_attend: SourceMask = None
     ) -> Float[Tensor, "batch s_len d_model"]:
         """The memory: one vector for each source position.
 
@@ -216,7 +225,7 @@ class Transformer(nn.Module):
         target: Int[Tensor, "batch t_len"],
         memory: Float[Tensor, "batch s_len d_model"],
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
-        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        memory_may_attend: SourceMask = None,
     ) -> Float[Tensor, "batch t_len vocab"]:
         """Logits: row t scores every token as the one after target[t].
 
@@ -246,9 +255,9 @@ class Transformer(nn.Module):
         self,
         source: Int[Tensor, "batch s_len"],
         target: Int[Tensor, "batch t_len"],
-        source_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        source_may_attend: SourceMask = None,
         target_may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
-        memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
+        memory_may_attend: SourceMask = None,
     ) -> Float[Tensor, "batch t_len vocab"]:
         """Encode the source, then decode the target with all of it in view.
 

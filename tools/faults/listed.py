@@ -486,7 +486,7 @@ LISTED = [
         "heads",
         "return F.dropout(weights, dropout) @ v, weights",
         "weights = F.dropout(weights, dropout)\n"
-        "            return weights @ v, weights",
+        "        return weights @ v, weights",
         "the returned weights are those after dropout",
     ),
     Fault(

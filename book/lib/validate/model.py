@@ -115,6 +115,13 @@ def stack(items: object, wanted: type, final_norm: object) -> None:
     expect(len(widths) == 1, "blocks", "one width", sorted(widths))
 
 
+def several_heads(d_model, heads, dropout, bias) -> None:
+    """The arguments of a `MultiHeadAttention`."""
+    divisible(d_model, heads)
+    probability("dropout", dropout)
+    booleans(bias=bias)
+
+
 def to_attend(q: object, k: object, v: object, may_attend: object) -> None:
     """Queries, keys and values of several heads, and a mask for them."""
     shapes(HEADS, q=q, k=k, v=v)
