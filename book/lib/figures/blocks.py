@@ -66,26 +66,25 @@ def _sublayer(axes, y, part, mask, norm_first) -> float:
     line(axes, [PATH, PATH], [y, y + 0.4])
     y += 0.4
     if norm_first:
-        arrow(axes, (PATH, y), (PATH, y + 0.3))
-        station(axes, (PATH, y + 0.57), 0.62, "norm", "station")
-        line(axes, [PATH, PATH], [y + 0.84, y + 1.1])
+        top = _up(axes, y, 0.3, 0.62, "norm")
         y += 1.1
+        line(axes, [PATH, PATH], [top, y])
     y += 0.65
     height = _inputs(axes, y, part, mask)
     centre, size = (PATH, y + height / 2), (2 * (PATH - LEFT), height)
     box(axes, centre, size, part, "white", "station")
-    y += height
-    arrow(axes, (PATH, y), (PATH, y + 0.35))
-    y += 0.62
+    top = _up(axes, y + height, 0.35, 0.3, "+")
+    y = top - 0.27
     line(axes, [PATH, RIGHT, RIGHT], [leave, leave, y])
     arrow(axes, (RIGHT, y), (PATH + 0.3, y), FAINT, "residual")
-    station(axes, (PATH, y), 0.3, "+", "station")
-    y += 0.27
-    if not norm_first:
-        arrow(axes, (PATH, y), (PATH, y + 0.35))
-        station(axes, (PATH, y + 0.62), 0.62, "norm", "station")
-        y += 0.89
-    return y
+    return top if norm_first else _up(axes, top, 0.35, 0.62, "norm")
+
+
+def _up(axes, y, gap, half_width, text) -> float:
+    """An arrow up the path into a station; gives the station's top."""
+    arrow(axes, (PATH, y), (PATH, y + gap))
+    station(axes, (PATH, y + gap + 0.27), half_width, text, "station")
+    return y + gap + 0.54
 
 
 def _inputs(axes, y, part, mask) -> float:
@@ -180,7 +179,7 @@ def _chip(axes, left, middle, token, colour, name) -> float:
     """A token in a box as wide as its letters; gives its right edge."""
     width = 0.2 + 0.17 * max(2, len(token))
     centre = (left + width / 2, middle)
-    box(axes, centre, (width, 0.5), token, colour, name).set_fontsize(8.5)
+    box(axes, centre, (width, 0.5), token, colour, name, fontsize=8.5)
     return left + width
 
 
@@ -202,7 +201,7 @@ def decoding_steps(source: list[str], target: list[str]) -> Axes:
     y = _encoder_run(axes, source)
     bottom = min(y - 0.5, 0.2 - PITCH * len(target))
     middle, size = (2.68, bottom / 2), (0.6, -bottom)
-    box(axes, middle, size, "memory", OUTPUT, "memory").set_rotation(90)
+    box(axes, middle, size, "memory", OUTPUT, "memory", rotation=90)
     figure.set_size_inches((right + 0.1) / 2, (0.2 - bottom) / 2)
     bare(axes, (0, right + 0.1), (bottom - 0.1, 0.1))
     return axes
@@ -234,8 +233,8 @@ def _encoder_run(axes, source: list[str]) -> float:
     """The source and the encoder; gives the height of its middle."""
     y = 0.0
     for token in source:
-        drawn = box(axes, (1.0, y - 0.25), (1.7, 0.5), token, TOKEN, "source")
-        drawn.set_fontsize(8.5)
+        at, size = (1.0, y - 0.25), (1.7, 0.5)
+        box(axes, at, size, token, TOKEN, "source", fontsize=8.5)
         y -= 0.56
     arrow(axes, (1.0, y), (1.0, y - 0.5))
     y -= 1.0

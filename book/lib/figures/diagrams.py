@@ -85,7 +85,7 @@ def lookup(tokens: list[str], ids: list[int], table: Tensor) -> Axes:
         (2.9 + 1.5 * size[0], "table\n(vocab, d_model)"),
         (6.7 + 1.5 * size[0], "matrix\n(length, d_model)"),
     ):
-        words(axes, (x, -0.35), text, va="bottom", color=INK)
+        words(axes, (x, -0.35), text, va="bottom")
     bare(axes, (0, 9.3), (max(len(rows), len(ids)) + 0.1, -1.4))
     return axes
 
@@ -163,7 +163,7 @@ def cut(rows: Tensor, right: Tensor, wrong: Tensor) -> Axes:
     """
     figure, axes = plt.subplots(figsize=(4.8, 4.6))
     heads, length, width = right.shape
-    pitch = length + 1.6
+    pitch, colours = length + 1.6, (QUERY, KEY, VALUE, OUTPUT)
     tables = {"one tensor": rows[None], "right": right, "wrong": wrong}
     for line, (name, table) in enumerate(tables.items()):
         at = (0, line * pitch - 0.35)
@@ -172,9 +172,8 @@ def cut(rows: Tensor, right: Tensor, wrong: Tensor) -> Axes:
             number = table[t, i, j].item()
             head = number % (heads * width) // width
             x, y = t * (width + 0.45) + j, line * pitch + i
-            style = {"ec": "white", "alpha": 0.3}
-            style["gid"] = f"{name} {t} {head}"
-            colour = (QUERY, KEY, VALUE, OUTPUT)[head]
+            colour, gid = colours[head], f"{name} {t} {head}"
+            style = {"ec": "white", "alpha": 0.3, "gid": gid}
             cell(axes, (x, y), (1, 1), colour, **style)
             words(axes, (x + 0.5, y + 0.5), number, fontsize=9.5)
     bare(axes, (-0.1, 9.5), (3 * pitch - 1.3, -1.2))
@@ -197,10 +196,8 @@ def norm_axes(positions: int, features: int) -> list[Axes]:
         for i in range(positions):
             for j in range(features):
                 dark = i == 2 if title == "LayerNorm" else j == 1
-                style = {"ec": "white", "lw": 2}
-                style["gid"] = f"{i} {j}" if dark else None
-                face = QUERY if dark else PLATE
-                cell(axes, (j, i), (1, 1), face, **style)
+                face, gid = (QUERY, f"{i} {j}") if dark else (PLATE, None)
+                cell(axes, (j, i), (1, 1), face, ec="white", lw=2, gid=gid)
         axes.set(xlim=(0, features), ylim=(positions, 0), title=title)
         axes.set(xlabel="feature", ylabel="position", aspect="equal")
         frameless(axes, ([], []), ([], []))
@@ -229,7 +226,7 @@ def residual_paths() -> list[Axes]:
             axes.plot(xs, ys, color=FAINT, zorder=0)
             for text, above in branch:
                 station(axes, (1.5, y + above), 0.62, text, "branch")
-        words(axes, (0, -0.1), "x", va="top", color=INK)
+        words(axes, (0, -0.1), "x", va="top")
         axes.set_title(title)
         bare(axes, (-0.9, 2.4), (-0.6, 6.5))
     return list(both)

@@ -47,14 +47,14 @@ def cell(axes, corner, size, colour=PLATE, **style) -> Rectangle:
     return axes.add_patch(Rectangle(corner, *size, fc=colour, **style))
 
 
-def box(axes, centre, size, text, colour=PLATE, name=None):
+def box(axes, centre, size, text, colour=PLATE, name=None, **style):
     """A tinted box with a word in the middle, whose gid is `name`."""
     (x, y), (width, height) = centre, size
     corner = (x - width / 2, y - height / 2)
     alpha = 1.0 if colour in (PLATE, TOKEN, "white") else 0.25
     cell(axes, corner, size, "white")
     cell(axes, corner, size, colour, alpha=alpha)
-    return words(axes, centre, text, gid=name)
+    words(axes, centre, text, gid=name, **style)
 
 
 def station(axes, centre, half_width, text, name) -> None:
