@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lib.validate.refuse import expect, kind, wrong_kind
 
+INTEGERS = (torch.int32, torch.int64)
 CALLED = {Tensor: "a tensor", str: "a string", bool: "True or False"}
 
 
@@ -18,9 +19,12 @@ def instance(wanted: type, **named: object) -> None:
             wrong_kind(name, expected, kind(value))
 
 
-def tensors(**named: object) -> None:
-    """Every argument is a tensor."""
-    instance(Tensor, **named)
+def whole_numbers(name: str, tensor: object) -> None:
+    """A tensor of integers."""
+    instance(Tensor, **{name: tensor})
+    if tensor.dtype not in INTEGERS:
+        expected = "an integer tensor (int64 or int32)"
+        wrong_kind(name, expected, tensor.dtype)
 
 
 def string(**named: object) -> None:

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import tensors
+from lib.validate.kinds import instance, whole_numbers
 from lib.validate.numbers import integer, positive
 from lib.validate.refuse import expect, shape, wrong, wrong_kind
 from lib.validate.shapes import axes
@@ -29,7 +29,7 @@ RANK_HINT = {
 
 def boolean(**named: object) -> None:
     """Every argument is a boolean tensor; its name says what True means."""
-    tensors(**named)
+    instance(Tensor, **named)
     for name, tensor in named.items():
         if tensor.dtype == torch.bool:
             continue
@@ -45,7 +45,7 @@ def boolean(**named: object) -> None:
 
 def numeric(**named: object) -> None:
     """A tensor of numbers, not of truth values."""
-    tensors(**named)
+    instance(Tensor, **named)
     for name, tensor in named.items():
         if tensor.dtype == torch.bool:
             got = "a boolean mask is used as it is, or inverted with ~"
@@ -63,9 +63,7 @@ def only(mask: Tensor, allowed: tuple) -> None:
 
 def lengths(lengths: object, max_length: object) -> None:
     """The lengths of some sentences, none beyond `max_length`."""
-    tensors(lengths=lengths)
-    if lengths.dtype not in (torch.int32, torch.int64):
-        wrong_kind("lengths", "an integer tensor", lengths.dtype)
+    whole_numbers("lengths", lengths)
     axes("lengths: batch", lengths=lengths)
     expect(lengths.numel(), "lengths", "at least one sentence", "none")
     least, most = (bound.item() for bound in lengths.aminmax())

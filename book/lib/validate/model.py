@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sized
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import booleans, choice, instance, not_empty
+from lib.validate.kinds import INTEGERS, booleans, choice, instance, not_empty
 from lib.validate.masks import module_mask
 from lib.validate.numbers import (
     between,
@@ -51,10 +51,8 @@ def special_ids(fields: object) -> None:
         rows = vocab if name == "pad_id" else fields.target_vocab_size
         value = getattr(fields, name)
         integer(name, value, least=0)
-        if value >= rows:
-            wrong(
-                name, f"an id below {rows}, the size of the vocabulary", value
-            )
+        expected = f"an id below {rows}, the size of the vocabulary"
+        expect(value < rows, name, expected, value)
         if name != "pad_id" and value == fields.pad_id:
             raise ValueError(
                 f"{name}: expected another id than pad_id={fields.pad_id}, "
@@ -62,17 +60,6 @@ def special_ids(fields: object) -> None:
             )
     expected = f"another id than bos_id={fields.bos_id}"
     expect(fields.eos_id != fields.bos_id, "eos_id", expected, "the same")
-
-
-def chosen(tokens: object, rows: int) -> None:
-    """What `choose` gave: one token id for each row."""
-    got = kind(tokens)
-    if isinstance(tokens, Tensor):
-        got = f"{tokens.dtype}, {shape(tokens)}"
-        whole = tokens.dtype in (torch.int32, torch.int64)
-        if whole and tokens.shape == (rows,):
-            return
-    wrong("choose", f"one integer id for each of {rows} rows", got)
 
 
 def no_nan(**named: Tensor) -> None:
@@ -156,7 +143,10 @@ def to_decode(model, wanted: type, limit: object, cached: object) -> None:
 
 def writable(tokens: object, rows: int, config: object) -> None:
     """What `choose` gave: for each row one id that may be written."""
-    chosen(tokens, rows)
+    drawn = isinstance(tokens, Tensor)
+    if not drawn or tokens.dtype not in INTEGERS or tokens.shape != (rows,):
+        got = f"{tokens.dtype}, {shape(tokens)}" if drawn else kind(tokens)
+        wrong("choose", f"one integer id for each of {rows} rows", got)
     never = (tokens == config.pad_id) | (tokens == config.bos_id)
     bad = never | (tokens < 0) | (tokens >= config.target_vocab_size)
     if bad.any():

@@ -10,6 +10,10 @@ from lib.validate.numbers import even, integer, positive
 from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
 
 NEVER_EMPTY = {"k_len": "at least one key", "d_head": "a width of at least 1"}
+SOURCES = (
+    "query: batch q_len d_model, key: batch k_len d_model, "
+    "value: batch k_len d_model"
+)
 NOT_BROADCAST = "; nothing is broadcast"
 Axes = tuple[str, str | None, tuple[str, ...]]
 READ: dict[str, list[Axes]] = {}
@@ -224,24 +228,13 @@ def sources(query: object, key: object, value: object, d_model: int) -> None:
         given = {"query": query, "d_model": d_model}
         if fits(one, given):
             return
-    shapes(
-        "query: batch q_len d_model, key: batch k_len d_model, "
-        "value: batch k_len d_model",
-        query=query,
-        key=key,
-        value=value,
-        d_model=d_model,
-    )
+    shapes(SOURCES, query=query, key=key, value=value, d_model=d_model)
 
 
 def memory(x: object, memory: object, d_model: int) -> None:
     """x and memory: (batch, length, d_model), of one batch and dtype."""
-    shapes(
-        "x: batch t_len d_model, memory: batch k_len d_model",
-        x=x,
-        memory=memory,
-        d_model=d_model,
-    )
+    words = "x: batch t_len d_model, memory: batch k_len d_model"
+    shapes(words, x=x, memory=memory, d_model=d_model)
 
 
 def same_batch(source: object, target: object) -> None:

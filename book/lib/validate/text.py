@@ -11,7 +11,7 @@ from lib.validate.kinds import (
     instance,
     some_items,
     string,
-    tensors,
+    whole_numbers,
 )
 from lib.validate.numbers import integer, positive
 from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
@@ -31,12 +31,9 @@ def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
     The range is not looked at without a vocabulary (a GPU would have to
     wait), and while torch compiles or exports.
     """
-    tensors(**{name: ids})
-    if ids.dtype not in (torch.int32, torch.int64):
-        wrong_kind(name, "an integer tensor (int64 or int32)", ids.dtype)
-    if vocab_size is None or torch.compiler.is_compiling():
-        return
-    if ids.numel() == 0:
+    whole_numbers(name, ids)
+    unseen = vocab_size is None or torch.compiler.is_compiling()
+    if unseen or ids.numel() == 0:
         return
     low, high = (bound.item() for bound in ids.aminmax())
     if low < 0 or high >= vocab_size:
@@ -44,12 +41,7 @@ def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
         wrong(name, f"ids from 0 to {vocab_size - 1}", got)
 
 
-def id_batch(
-    ids: object,
-    name: str = "ids",
-    most: int | None = None,
-    vocab_size: int | None = None,
-) -> None:
+def id_batch(ids, name="ids", most=None, vocab_size=None) -> None:
     """Token ids (batch, length); with `most`, of 1 to `most` positions."""
     token_ids(ids, vocab_size, name)
     axes(f"{name}: batch length", **{name: ids})
