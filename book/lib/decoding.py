@@ -48,7 +48,7 @@ class WholeDecoder:
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.ids, self.memory = self.ids[rows], self.memory[rows]
-        if self.may_attend is not None:
+        if self.may_attend is not None and len(self.may_attend) > 1:
             self.may_attend = self.may_attend[rows]
 
 

@@ -7,6 +7,7 @@ from torch import nn
 from lib.cache import IncrementalDecoder
 from lib.decoding import greedy, write_tokens
 from lib.heads import record_weights
+from lib.layers import LayerNorm
 from tests.library.draw import DEVICE, refused, same
 from tests.library.untrained import KINDS, VOCAB, build, sources, step_logits
 
@@ -40,6 +41,24 @@ def test_logits_are_the_same(kind, sizes):
         torch.cat(steps, 1), whole, atol=1e-10, rtol=1e-10
     )
     assert decoder.length == target.shape[1]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_one_source_and_norms_that_differ(norm_first):
+    """Untrained, all norms are alike, and one could stand for another."""
+    model, source = build(norm_first=norm_first), sources(batch=1)
+    target = targets(7, batch=1)
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, LayerNorm):
+                module.weight.uniform_(0.5, 2.0)
+                module.bias.uniform_(-1.0, 1.0)
+        whole = step_logits(model, source, target)
+        decoder = begun(model, source)
+        parts = [decoder(part) for part in target.split((1, 2, 4), dim=1)]
+    torch.testing.assert_close(
+        torch.cat(parts, 1), whole, atol=1e-10, rtol=1e-10
+    )
 
 
 def test_no_gradient_is_kept():

@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 from lib.beams import beam_search
+from lib.cache import IncrementalDecoder
 from lib.decoding import (
+    WholeDecoder,
     decoder_for,
     filtered,
     greedy,
@@ -49,6 +51,49 @@ def test_rows_end_at_different_steps_in_these_tests():
     written = greedy(build(seed=4, sharp=1.5), sources(seed=4), 12)
     lengths = (written != 0).sum(1).tolist()
     assert len(set(lengths)) > 2 and min(lengths) == 1
+
+
+@pytest.mark.parametrize(
+    "write, options",
+    [
+        (write_tokens, {"choose": lambda logits: logits.argmax(-1)}),
+        (greedy, {}),
+        (sample, {"top_k": 1}),
+        (beam_search, {"width": 1}),
+    ],
+)
+def test_by_default_only_new_positions_are_computed(write, options):
+    model, source, seen = build(), sources(1), []
+    model.tables.target_embedding.register_forward_hook(
+        lambda module, given, rows: seen.append(given[0].numel())
+    )
+    write(model, source, limit=3, **options)
+    steps = len(seen)
+    assert seen == [1] * steps and steps > 1
+    seen.clear()
+    write(model, source, limit=3, cached=False, **options)
+    assert seen == list(range(1, steps + 1))
+
+
+@pytest.mark.parametrize("one_mask", [False, True])
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 2), (1, 3)])
+def test_both_decoders_give_the_same(one_mask, sizes):
+    model, source = build(), sources(4)
+    memory, mask = model.encode(source), model.source_mask(source)
+    mask = mask[1:2] if one_mask else mask
+    rows = torch.tensor([2, 0, 0]).to(DEVICE)
+    target = torch.randint(3, VOCAB, (4, 4)).to(DEVICE)
+    kinds = (IncrementalDecoder, WholeDecoder)
+    decoders = [kind(model, memory, mask) for kind in kinds]
+    with torch.no_grad():
+        for part in target.split(sizes, dim=1):
+            torch.testing.assert_close(*(d(part) for d in decoders))
+        for decoder in decoders:
+            decoder.keep(rows)
+        last = target[:3, :1]
+        torch.testing.assert_close(*(d(last) for d in decoders))
+    assert isinstance(decoder_for(model, source), IncrementalDecoder)
+    assert isinstance(decoder_for(model, source, False), WholeDecoder)
 
 
 def scripted(texts):

