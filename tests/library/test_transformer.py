@@ -22,7 +22,12 @@ from lib.heads import MultiHeadAttention, record_weights
 from lib.interop import from_torch
 from lib.layers import LayerNorm
 from lib.masks import causal_mask
-from lib.transformer import Transformer, TransformerConfig, initialise
+from lib.transformer import (
+    Tables,
+    Transformer,
+    TransformerConfig,
+    initialise,
+)
 from tests.library.draw import DEVICE, close, coins, few, refused, same
 
 SMALL = {
@@ -213,10 +218,11 @@ def test_all_tables_are_one_only_if_the_vocabularies_are_as_large():
 
 
 @pytest.mark.bad_input
-def test_a_model_refuses_what_is_no_config():
+@pytest.mark.parametrize("made_from", [Transformer, Tables])
+def test_a_model_refuses_what_is_no_config(made_from):
     for value, got in ((SMALL, "dict"), (None, "NoneType"), (512, "int")):
         with refused(TypeError, "config", "a TransformerConfig", got):
-            Transformer(value)
+            made_from(value)
 
 
 # Parameters
