@@ -115,7 +115,7 @@ def write_tokens(
     config, written = model.config, []
     with evaluation(model):
         decoder = decoder_for(model, source, cached)
-        tokens = source.new_full((len(source),), config.bos_id).long()
+        tokens = source.new_full((len(source),), config.bos_id)
         ended = tokens == config.eos_id
         for _ in range(limit or config.max_length):
             tokens = choose(next_logits(decoder, tokens))

@@ -219,6 +219,15 @@ def test_filtered():
     torch.testing.assert_close(both, torch.tensor([0, 4, 2, 3]).double() / 9)
 
 
+def test_filtered_at_its_edges():
+    """Of equal tokens the first is kept, and no more than are needed."""
+    first = filtered(torch.zeros(5_000).to(DEVICE), top_k=1)
+    assert first.argmax() == 0 and first.isfinite().sum() == 1
+    for number, top_p, kept in ((2, 1 / 2, 1), (3, 2 / 3, 2), (20, 0.3, 6)):
+        left = filtered(torch.zeros(number).to(DEVICE), top_p=top_p)
+        assert left.isfinite().sum() == kept
+
+
 def test_filtered_works_on_batches_and_changes_nothing_in_place():
     logits = normal(3, 5, 11)
     before = logits.clone()
@@ -338,6 +347,12 @@ def test_sample_refuses(change, error, parts):
 def test_refuses_a_choice_that_is_none(given, got):
     with refused(ValueError, "choose", "for each of 5 rows", got):
         write_tokens(build(), sources(), given, 3)
+
+
+@BAD
+def test_refuses_a_choice_that_is_no_function():
+    with refused(TypeError, "choose", "a function", "NoneType"):
+        write_tokens(build(), sources(), None, 3)
 
 
 @BAD
