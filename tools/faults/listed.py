@@ -1434,8 +1434,8 @@ LISTED = [
     ),
     Fault(
         "decoding",
-        "config.bos_id).long()",
-        "config.eos_id).long()",
+        "(len(source),), config.bos_id)",
+        "(len(source),), config.eos_id)",
         "the first token follows EOS",
     ),
     Fault(
