@@ -245,6 +245,10 @@ def test_samples_are_repeatable_and_the_same_without_cache():
         return sample(model, source, 12, generator, cached, temperature=2.0)
 
     same(draw(0), draw(0))
+    drawn = draw(0)
+    model.float()  # the draws are made in double precision all the same
+    same(draw(0), drawn)
+    model.double()
     same(draw(0), draw(0, cached=False))
     assert any(draw(1).tolist() != draw(seed).tolist() for seed in (0, 2))
 

@@ -12,6 +12,97 @@ SILENT = (
 )
 SUM = "a sum does not depend on the order"
 AXES = "to exchange two axes is the same both ways"
+ON_CPU = "the inputs of a test without a GPU are on the CPU"
+TWO_AXES = "logits have two axes here, so that 1 is the last"
+DECODING = (
+    (
+        "WholeDecoder.__init__",
+        "self.ids = torch.empty( len(memory), 0, dtype=torch.int64, "
+        "device=memory.device )",
+        "self.ids = torch.empty(len(memory), 0, dtype=torch.int64)",
+        ON_CPU,
+    ),
+    (
+        "WholeDecoder.__init__",
+        "len(memory), 0, dtype=torch.int64, device=memory.device",
+        "len(memory), 0, dtype=torch.int32, device=memory.device",
+        "ids that are put behind no ids keep their dtype",
+    ),
+    (
+        "next_logits",
+        "logits = decoder(tokens[:, None])[:, -1]",
+        "logits = decoder(tokens[:, None])[:, -0]",
+        "there is one position",
+    ),
+    (
+        "next_logits",
+        "logits[:, [config.pad_id, config.bos_id]] = -math.inf",
+        "logits[:, [config.bos_id, config.pad_id]] = -math.inf",
+        "both get the same",
+    ),
+    (
+        "write_tokens",
+        "ended = tokens == config.eos_id",
+        "ended = tokens == config.pad_id",
+        "the first tokens are BOS, which is neither",
+    ),
+    (
+        "greedy",
+        "return write_tokens(model, source, lambda x: x.argmax(-1), limit, "
+        "cached)",
+        "return write_tokens(model, source, lambda x: x.argmax(1), limit, "
+        "cached)",
+        TWO_AXES,
+    ),
+    (
+        "filtered",
+        "best, order = logits.sort(dim=-1, descending=True, stable=True)",
+        "best, order = logits.sort(descending=True, stable=True)",
+        "the last axis is the default",
+    ),
+    (
+        "filtered",
+        "p = best.cpu().double().softmax(-1) # CUDA sums in no fixed order",
+        "p = best.double().softmax(-1) # CUDA sums in no fixed order",
+        ON_CPU,
+    ),
+    (
+        "filtered",
+        "best = best.masked_fill(beyond.to(best.device), -math.inf)",
+        "best = best.masked_fill(beyond, -math.inf)",
+        ON_CPU,
+    ),
+    (
+        "filtered",
+        "return torch.empty_like(logits).scatter_(-1, order, best)",
+        "return logits.scatter_(-1, order, best)",
+        "the logits are a new tensor, and every entry is written",
+    ),
+    (
+        "sample.draw",
+        "p = filtered(logits.cpu().double(), **filters).softmax(-1)",
+        "p = filtered(logits.double(), **filters).softmax(-1)",
+        ON_CPU,
+    ),
+    (
+        "sample.draw",
+        "p = filtered(logits.cpu().double(), **filters).softmax(-1)",
+        "p = filtered(logits.cpu().double(), **filters).softmax(1)",
+        TWO_AXES,
+    ),
+    (
+        "sample.draw",
+        "return (p / noise).argmax(-1).to(logits.device)",
+        "return (p / noise).argmax(-1)",
+        ON_CPU,
+    ),
+    (
+        "sample.draw",
+        "return (p / noise).argmax(-1).to(logits.device)",
+        "return (p / noise).argmax(1).to(logits.device)",
+        TWO_AXES,
+    ),
+)
 EQUIVALENT = {
     ("text", SILENT + "(self.bos_id, self.pad_id, self.eos_id)"): IN_TUPLE,
     ("text", SILENT + "(self.pad_id, self.eos_id, self.bos_id)"): IN_TUPLE,
@@ -75,7 +166,7 @@ EQUIVALENT = {
         "cache",
         "PastAttention.__call__: may_attend = causal_mask(self.length, "
         "x.device)  ->  may_attend = causal_mask(self.length)",
-    ): "the inputs of a test without a GPU are on the CPU",
+    ): ON_CPU,
     (
         "cache",
         "PastAttention.append: start, end = self.length, self.length + "
@@ -87,4 +178,8 @@ EQUIVALENT = {
         "len(self.layers[0][2].k)  ->  model, rows = self.model, "
         "len(self.layers[(-1)][2].k)",
     ): "every layer reads the same memory",
+    **{
+        ("decoding", f"{place}: {before}  ->  {after}"): why
+        for place, before, after, why in DECODING
+    },
 }
