@@ -245,12 +245,21 @@ def test_samples_are_repeatable_and_the_same_without_cache():
         return sample(model, source, 12, generator, cached, temperature=2.0)
 
     same(draw(0), draw(0))
-    drawn = draw(0)
-    model.float()  # the draws are made in double precision all the same
-    same(draw(0), drawn)
-    model.double()
     same(draw(0), draw(0, cached=False))
     assert any(draw(1).tolist() != draw(seed).tolist() for seed in (0, 2))
+
+
+def test_draws_are_made_in_double_precision():
+    """Of the same logits, whatever their dtype."""
+    model, source, drawn = build(), sources(1).expand(2_000, -1), []
+    rough = normal(1, 1, VOCAB).bfloat16()
+    for logits in (rough, rough.double()):
+        model.decode = lambda ids, *_, logits=logits: logits.repeat(
+            *ids.shape, 1
+        )
+        generator = torch.Generator().manual_seed(0)
+        drawn.append(sample(model, source, 3, generator, cached=False))
+    same(*drawn)
 
 
 def test_samples_have_the_models_probabilities():
