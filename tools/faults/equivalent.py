@@ -103,6 +103,16 @@ DECODING = (
         TWO_AXES,
     ),
 )
+SIZES = 'sizes = ("d_model", "heads", "d_ff")'
+CHOICES = 'choices = ("dropout", "norm_first", "activation")'
+PAIRS = "return {name: getattr(self, name) for name in "
+IN_BLOCK = (
+    (SIZES, "sizes = ('heads', 'd_model', 'd_ff')"),
+    (SIZES, "sizes = ('d_model', 'd_ff', 'heads')"),
+    (CHOICES, "choices = ('norm_first', 'dropout', 'activation')"),
+    (CHOICES, "choices = ('dropout', 'activation', 'norm_first')"),
+    (f"{PAIRS}sizes + choices}}", f"{PAIRS}(choices + sizes)}}"),
+)
 EQUIVALENT = {
     ("text", SILENT + "(self.bos_id, self.pad_id, self.eos_id)"): IN_TUPLE,
     ("text", SILENT + "(self.pad_id, self.eos_id, self.bos_id)"): IN_TUPLE,
@@ -181,5 +191,11 @@ EQUIVALENT = {
     **{
         ("decoding", f"{place}: {before}  ->  {after}"): why
         for place, before, after, why in DECODING
+    },
+    **{
+        ("transformer", f"TransformerConfig.block: {before}  ->  {after}"): (
+            "blocks take them by name"
+        )
+        for before, after in IN_BLOCK
     },
 }
