@@ -55,7 +55,7 @@ def _block(parts: dict[str, str], norm_first: bool) -> Axes:
     axes.plot(brace, [low, low, high, high], color=INK, lw=1.2)
     at = (8.5, (low + high) / 2)
     words(axes, at, "N\ntimes", ha="left", gid="repeat")
-    figure.set_size_inches(4.8, (high + 0.9) / 2)
+    figure.set_size_inches(5.4, (high + 0.9) / 2)
     bare(axes, (0, 9.6), (-0.3, high + 0.6))
     return axes
 
@@ -120,7 +120,7 @@ def three_attentions() -> Axes:
     gid is attention, letter, origin, as in "cross K memory"; that of a cell
     of a mask is attention, "open" or "closed", query, key.
     """
-    figure, axes = plt.subplots(figsize=(4.8, 4.2))
+    figure, axes = plt.subplots(figsize=(5.4, 4.2))
     names = {
         "encoder": ("encoder\nself-attention", "padding\nmask"),
         "decoder": ("decoder\nself-attention", "causal and\npadding mask"),

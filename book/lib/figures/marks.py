@@ -12,6 +12,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, FAINT, PLATE = "#222222", "#888888", "#F2F2F2"
 TOKEN, MAY = "#DCEAF4", "#2F7FBC"
+ACCENT, SECOND = "#E69F00", "#56B4E9"  # no role
 CENTRED = {"ha": "center", "va": "center"}
 
 plt.style.use(Path(__file__).parent.with_name("book.mplstyle"))

@@ -5,9 +5,9 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from lib.figures.marks import (
+    ACCENT,
     FAINT,
     INK,
-    QUERY,
     frameless,
     numbers,
     words,
@@ -23,7 +23,7 @@ def heatmap(
 ) -> Axes:
     """A matrix of weights from 0 to 1; numbers in cells up to 8 x 8."""
     cells = numbers(matrix)
-    figure, axes = plt.subplots(figsize=(4.8, 1.4 + 0.42 * len(rows)))
+    figure, axes = plt.subplots(figsize=(5.4, 1.4 + 0.42 * len(rows)))
     axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     across, down = range(len(columns)), range(len(rows))
     frameless(axes, (across, columns), (down, rows))
@@ -93,7 +93,7 @@ def bars(
         left = [i - 0.4 + (g + 0.5) * width for i in range(len(names))]
         drawn = axes.bar(left, numbers(heights), width * 0.92, label=group)
         if len(groups) == 1:
-            axes.bar_label(drawn, fmt="%.2f", fontsize=8, padding=1)
+            axes.bar_label(drawn, fmt="%.2f", fontsize=9, padding=1)
     axes.set_xticks(range(len(names)), names)
     axes.set(ylabel=label, title=title)
     axes.tick_params(axis="x", length=0)
@@ -106,7 +106,7 @@ def image(
     matrix: Tensor, labels: tuple[str, str], limits: tuple[float, float]
 ) -> Axes:
     """A large matrix of signed numbers as colours, with a scale beside it."""
-    figure, axes = plt.subplots(figsize=(4.8, 3.2))
+    figure, axes = plt.subplots(figsize=(5.4, 3.2))
     style = {"vmin": limits[0], "vmax": limits[1], "cmap": "RdBu"}
     drawn = axes.imshow(numbers(matrix), aspect="auto", **style)
     figure.colorbar(drawn, ax=axes, shrink=0.9)
@@ -119,12 +119,12 @@ def ranges(named: dict[str, Tensor], label: str) -> Axes:
 
     The lines have the gid "range", the dots "median".
     """
-    figure, axes = plt.subplots(figsize=(4.8, 0.6 + 0.27 * len(named)))
+    figure, axes = plt.subplots(figsize=(5.4, 0.6 + 0.27 * len(named)))
     for row, values in enumerate(map(numbers, named.values())):
         middle = sorted(values)[len(values) // 2]
         ends = [min(values), max(values)]
-        axes.plot(ends, [row, row], color=QUERY, lw=3, alpha=0.4, gid="range")
-        axes.plot([middle], [row], "o", color=QUERY, gid="median")
+        axes.plot(ends, [row, row], color=ACCENT, lw=3, alpha=0.4, gid="range")
+        axes.plot([middle], [row], "o", color=ACCENT, gid="median")
     axes.set_yticks(range(len(named)), list(named))
     axes.invert_yaxis()
     axes.set_xlim(left=0)
@@ -145,7 +145,7 @@ def attention_maps(
     letters = max(map(len, columns))
     long = len(columns) * letters > 48 // across
     height = 0.8 + (0.36 - 0.06 * across) * len(rows) + 0.08 * letters * long
-    size = (4.8, height * lines)
+    size = (5.4, height * lines)
     figure, grid = plt.subplots(lines, across, figsize=size, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.remove()
