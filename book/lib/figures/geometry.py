@@ -47,7 +47,7 @@ def arrows(
     return axes
 
 
-def foot(query, key) -> tuple[list[float], float]:
+def _foot(query, key) -> tuple[list[float], float]:
     """Where the shadow of `key` ends on the line of `query`; their score."""
     score = sum(q * k for q, k in zip(query, key, strict=True))
     square = sum(q * q for q in query)
@@ -91,10 +91,11 @@ def shadows(
     The shadows have the gid "shadow"; a title computes the dot product.
     """
     q, tips = numbers(query), {w: numbers(k) for w, k in keys.items()}
-    feet = {word: foot(q, k) for word, k in tips.items()}
+    feet = {word: _foot(q, k) for word, k in tips.items()}
     ends = [q, [0, 0], *tips.values(), *(end for end, _ in feet.values())]
     xs, ys = zip(*ends, strict=True)
     figure, panels = plt.subplots(1, len(keys), figsize=(5.4, 2.9))
+    figure.get_layout_engine().set(wspace=0.1)
     for axes, (word, k) in zip(panels, tips.items(), strict=True):
         end, score = feet[word]
         axes.axline((0, 0), q, color="#CCCCCC", lw=1, zorder=0)
@@ -108,7 +109,7 @@ def shadows(
             _name(axes, tip, text, colour)
         axes.set_title(_product(math.hypot(*q), score, f"{name} · {word}"))
         axes.set_aspect("equal")
-        span = [(min(p) - 0.5, max(p) + 0.5) for p in (xs, ys)]
+        span = [(min(p) - 0.4, max(p) + 0.4) for p in (xs, ys)]
         bare(axes, *span)
     return list(panels)
 
@@ -117,10 +118,10 @@ def _product(length, score, text) -> str:
     """The dot product as a length times a shadow, in two lines."""
     shadow = f"{score / length:.2f}"
     shadow = f"({shadow})" if score < 0 else shadow
-    return minus(f"{text}\n= {length:.2f} × {shadow} = {score:g}")
+    return _minus(f"{text}\n= {length:.2f} × {shadow} = {score:g}")
 
 
-def minus(text) -> str:
+def _minus(text) -> str:
     """Numbers with a minus sign as long as a plus."""
     return str(text).replace("-", "−")
 
@@ -133,7 +134,7 @@ def ruler(
     The end of a shadow on the ruler has the gid "foot" and the key's name.
     """
     q, tips = numbers(query), {w: numbers(k) for w, k in keys.items()}
-    feet = {word: foot(q, k) for word, k in tips.items()}
+    feet = {word: _foot(q, k) for word, k in tips.items()}
     figure, axes = plt.subplots(figsize=(5.4, 4.5))
     across = _unit([-q[1], q[0]])
     below = {
@@ -170,7 +171,7 @@ def _scale(axes, q, scores, across, below) -> None:
         side = 3.2 if score in below else -3.2
         at = (x + side * a, y + side * b)
         if score in scores or abs(score) > 1:  # the others lie under arrows
-            words(axes, at, minus(score), color=QUERY, fontsize=9)
+            words(axes, at, _minus(score), color=QUERY, fontsize=9)
 
 
 def to_shares(
@@ -192,7 +193,7 @@ def to_shares(
             text = f"{value:g}" if value == round(value) else f"{value:.2f}"
             side = {"ha": "left", "fontsize": 9.5}
             at = (max(value, 0) + 0.12 * room, i)
-            words(axes, at, minus(text), **side)
+            words(axes, at, _minus(text), **side)
         axes.set_xlim(min(*widths, 0) - 0.05, max(widths) + room)
         axes.axvline(0, color=FAINT, lw=0.8)
         frameless(axes, ([], []), (rows, names if axes is panels[0] else []))
@@ -208,13 +209,13 @@ def to_shares(
 def spread(groups: dict[str, Tensor], label: str) -> list[Axes]:
     """How often each size occurs, on a logarithmic axis, one panel a group.
 
+    The first bar counts all that is smaller than a millionth, too.
     Lines with the gids "median" and "mean" mark the two averages.
     """
     figure, panels = plt.subplots(len(groups), 1, sharex=True, sharey=True)
     figure.set_size_inches(5.4, 3.6)
     sizes = {name: numbers(values) for name, values in groups.items()}
-    ends = [math.floor(math.log10(min(map(min, sizes.values())))), 2]
-    edges = [10 ** (e / 4) for e in range(4 * max(ends[0], -6), 4 * ends[1])]
+    edges = [10 ** (e / 4) for e in range(-24, 8)]
     for axes, (name, values) in zip(panels, sizes.items(), strict=True):
         values = [max(value, edges[0]) for value in values]
         axes.hist(values, edges, color="#CCCCCC", ec="white", lw=0.8)
