@@ -228,6 +228,7 @@ def spread(groups: dict[str, Tensor], label: str) -> list[Axes]:
             line = axes.axvline(x, color=colour, lw=2.2, gid=text)
             line.set_label(f"{text} {x:.2f}")
         axes.set_xscale("log")
+        axes.minorticks_off()
         axes.set_title(name)
         axes.legend(loc="upper left")
     panels[-1].set_xlabel(label)
