@@ -9,7 +9,6 @@ from lib.figures.marks import (
     ACCENT,
     FAINT,
     INK,
-    PLATE,
     TOKEN,
     arrow,
     bare,
@@ -35,7 +34,15 @@ def reads_and_says(reads: list[str], says: list[str]) -> Axes:
         for j in range(many):
             if j <= t:
                 middle, name = (j + 0.45, t), f"reads {t} {j}"
-                box(axes, middle, (0.9, 0.72), reads[j], TOKEN, name, fontsize=9)
+                box(
+                    axes,
+                    middle,
+                    (0.9, 0.72),
+                    reads[j],
+                    TOKEN,
+                    name,
+                    fontsize=9,
+                )
                 continue
             style = {"gid": f"hidden {t} {j}"}
             if j == t + 1:
@@ -44,7 +51,15 @@ def reads_and_says(reads: list[str], says: list[str]) -> Axes:
             cell(axes, (j, t - 0.36), (0.9, 0.72), **style)
         arrow(axes, (many + 0.08, t), (many + 0.75, t))
         middle = (many + 1.4, t)
-        box(axes, middle, (1.15, 0.72), says[t], ACCENT, f"says {t}", fontsize=9)
+        box(
+            axes,
+            middle,
+            (1.15, 0.72),
+            says[t],
+            ACCENT,
+            f"says {t}",
+            fontsize=9,
+        )
     return axes
 
 
