@@ -63,6 +63,17 @@ def reads_and_says(reads: list[str], says: list[str]) -> Axes:
     return axes
 
 
+def _seams(axes, down: int, across: int) -> None:
+    """White lines between the cells of a table."""
+    style = {"color": "white", "linewidth": 1.5}
+    axes.hlines(
+        [i + 0.5 for i in range(down - 1)], -0.5, across - 0.5, **style
+    )
+    axes.vlines(
+        [j + 0.5 for j in range(across - 1)], -0.5, down - 0.5, **style
+    )
+
+
 def _table(axes, title, entries, shades, rows, columns) -> None:
     """A square of entries on shades of blue; an empty label is left out."""
     axes.imshow(shades, vmin=0, vmax=1, cmap="Blues", aspect="auto")
@@ -75,10 +86,7 @@ def _table(axes, title, entries, shades, rows, columns) -> None:
     frameless(axes, (many, columns), (many, rows))
     axes.tick_params(labelsize=9, pad=1)
     axes.tick_params(axis="x", rotation=90)
-    edges = [i + 0.5 for i in many][:-1]
-    axes.set_xticks(edges, minor=True)
-    axes.set_yticks(edges, minor=True)
-    axes.grid(which="minor", color="white", linewidth=1.2)
+    _seams(axes, len(entries), len(entries))
     axes.set_title(title)
 
 
@@ -139,12 +147,10 @@ def masks(
         cells = mask.cpu().expand(down, across)
         style = {"vmin": 0, "vmax": 1.6, "cmap": "Blues", "aspect": "auto"}
         axes.imshow(numbers(cells), **style)
-        for i, j in cells.nonzero().tolist():
-            axes.plot(j, i, "o", color="white", markersize=3)
+        i, j = cells.nonzero(as_tuple=True)
+        axes.plot(j.tolist(), i.tolist(), "o", color="white", markersize=3)
         axes.set_title(title)
-        axes.set_xticks([j + 0.5 for j in range(across)], minor=True)
-        axes.set_yticks([i + 0.5 for i in range(down)], minor=True)
-        axes.grid(which="minor", color="white", linewidth=1.5)
+        _seams(axes, down, across)
         frameless(axes, (range(across), columns), (range(down), rows))
         axes.label_outer()
     return list(grid.flat)
