@@ -194,7 +194,7 @@ def decoder_mask(zero_one):
     triangle = torch.ones_like(zero_one[0, :, None] * zero_one[0]).tril()
     return zero_one[:, None, None] * triangle
 """,
-        "zero would never end before the first token": """
+        "a row with nothing to see should see everything": """
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, None]
     mask = real & causal_mask(zero_one.shape[1], zero_one.device)
