@@ -12,7 +12,6 @@ from lib import figures
 WORDS = list("abc")
 SQUARE = torch.eye(3)
 LONG = [f"word {i}" for i in range(9)]
-SHAPES = ("X", "Q", "K", "V", "scores", "weights", "context")
 HEADS = torch.arange(24).view(3, 2, 4).transpose(0, 1)
 XY = ("x", "y")
 DRAWN = {
@@ -33,7 +32,11 @@ DRAWN = {
     "arrows": [(SQUARE - 0.5, WORDS, XY)],
     "token_grid": [([WORDS, ["a", "-"]], "-")],
     "lookup": [(WORDS, [2, 0, 1], SQUARE)],
-    "flow": [(dict.fromkeys(SHAPES, (3, 2)),)],
+    "flow": [(SQUARE, (SQUARE[:, :2], SQUARE[:, 1:], SQUARE), WORDS, 1)],
+    "dependencies": [(WORDS, {"a": "b", "c": "a"})],
+    "letters": [(SQUARE[:, :2], SQUARE[:, :2], 1, 0)],
+    "wiring": [(SQUARE, WORDS)],
+    "picture": [(torch.rand(2, 2, 3), {"a": SQUARE[:2, :2]})],
     "masks": [(dict.fromkeys(WORDS[:2], SQUARE > 0), WORDS, WORDS)],
     "cut": [(torch.arange(24).view(3, 8), HEADS, HEADS.flip(0))],
     "sequence_of_curves": [(WORDS, {"a": SQUARE[0]}, XY)],
