@@ -182,7 +182,7 @@ def wiring(weights: Tensor, names: list[str]) -> list[Axes]:
 
     An arrow's width is the weight; its gid is "from <j> to <i>".
     """
-    figure, panels = plt.subplots(1, 2, figsize=(5.4, 2.9))
+    figure, panels = plt.subplots(1, 2, figsize=(5.4, 2.6))
     straight = torch.eye(len(names))
     parts = {"linear layer": straight, "attention": weights}
     for axes, (title, table) in zip(panels, parts.items(), strict=True):
@@ -190,8 +190,8 @@ def wiring(weights: Tensor, names: list[str]) -> list[Axes]:
             for j, weight in enumerate(line):
                 if weight > 0:
                     colour = ACCENT if j == 0 else SECOND
-                    style = {"lw": 0.3 + 3 * weight, "alpha": 0.75}
-                    style |= {"mutation_scale": 5 + 5 * weight}
+                    style = {"lw": 0.4 + 3 * weight, "zorder": 1 + weight}
+                    style |= {"arrowstyle": "-|>" if weight > 0.1 else "-"}
                     ends, gid = ((0.1, j), (1.9, i)), f"from {j} to {i}"
                     arrow(axes, *ends, colour, gid, **style)
         for i, name in enumerate(names):
