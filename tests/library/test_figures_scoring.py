@@ -8,6 +8,7 @@ from lib import figures
 
 WORDS = list("abc")
 SQUARE = torch.arange(9.0).view(3, 3)
+DRAWN = ("dependencies", "flow", "letters", "wiring", "picture")
 
 
 @pytest.fixture(autouse=True)
