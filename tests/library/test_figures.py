@@ -33,6 +33,13 @@ DRAWN = {
     "arrows": [(SQUARE - 0.5, WORDS, XY)],
     "token_grid": [([WORDS, ["a", "-"]], "-")],
     "lookup": [(WORDS, [2, 0, 1], SQUARE)],
+    "road": [({"a": 1, "b": 0}, [[0.5, -2.0]] * 2)],
+    "shift": [(["<bos>", "a"], ["a", "<eos>"])],
+    "word_arrows": [(SQUARE - 0.5, WORDS, XY)],
+    "word_map": [
+        ({"a": SQUARE[:, :2], "b": SQUARE[:, 1:]}, WORDS, {"k": WORDS})
+    ],
+    "lengths": [([16, 64, 256], SQUARE + 1)],
     "flow": [(dict.fromkeys(SHAPES, (3, 2)),)],
     "masks": [(dict.fromkeys(WORDS[:2], SQUARE > 0), WORDS, WORDS)],
     "cut": [(torch.arange(24).view(3, 8), HEADS, HEADS.flip(0))],

@@ -26,7 +26,7 @@ DOTS = "osD^vP"
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
-def entry(axes, centre, size, value) -> None:
+def _entry(axes, centre, size, value) -> None:
     """A number in a cell: blue above zero, amber below, pale near it."""
     x, y = centre[0] - size[0] / 2, centre[1] - size[1] / 2
     strength = min(abs(value), 1.5) / 1.5
@@ -48,14 +48,14 @@ def road(ids: dict[str, int], vectors: list[list[float]]) -> Axes:
     for i, vector in enumerate(vectors):
         for j, value in enumerate(vector):
             middle = (i + 0.5, 2.05 + 0.42 * j)
-            entry(axes, middle, (0.88, 0.42), value)
+            _entry(axes, middle, (0.88, 0.42), value)
     for y, text in ((0.25, "tokens"), (1.15, "ids"), (2.47, "vectors")):
         words(axes, (-0.1, y), text, ha="right", color=FAINT)
     bare(axes, (-0.95, len(ids)), (3.2, -0.1))
     return axes
 
 
-def strip(axes, corner, values, tint, name) -> None:
+def _strip(axes, corner, values, tint, name) -> None:
     """A row of a table, tinted in the colour of its word."""
     x, y = corner
     for j, value in enumerate(values):
@@ -75,9 +75,9 @@ def lookup(tokens: list[str], ids: list[int], table: Tensor) -> Axes:
         words(axes, (1.5, i + 0.43), index, gid="id")
         arrow(axes, (1.75, i + 0.43), (2.65, index + 0.43), tint, "asks")
         words(axes, (2.9, index + 0.43), index, color=FAINT, fontsize=9)
-        strip(axes, (3.1, index), rows[index], tint, "table")
+        _strip(axes, (3.1, index), rows[index], tint, "table")
         arrow(axes, (5.7, index + 0.43), (6.6, i + 0.43), tint, "takes")
-        strip(axes, (6.65, i), rows[index], tint, "matrix")
+        _strip(axes, (6.65, i), rows[index], tint, "matrix")
     words(axes, (4.37, length + 0.1), "⋮", color=FAINT)
     for x, text in (
         (0.75, "tokens"),
@@ -168,24 +168,24 @@ def word_map(
         axes.spines[:].set(visible=True, color="#CCCCCC")
     figure.draw_without_rendering()  # so that the axes know their places
     for axes, vectors in zip(row, panels.values(), strict=True):
-        name_points(axes, numbers(vectors), labels)
+        _name_points(axes, numbers(vectors), labels)
     return list(row)
 
 
-def name_points(axes, points: list, labels: list[str]) -> None:
+def _name_points(axes, points: list, labels: list[str]) -> None:
     """A label beside each point; none covers another, or a point."""
     scale = 72 / axes.figure.dpi
     at = [scale * axes.transData.transform(point) for point in points]
     taken = [(place, (4, 4)) for place in at]
     for place, point, text in zip(at, points, labels, strict=True):
         half = (2.9 * len(text) + 1, 5.5)
-        middle = free_place(taken, place, half)
+        middle = _free_place(taken, place, half)
         taken.append((middle, half))
         style = CENTRED | {"textcoords": "offset points", "fontsize": 9}
         axes.annotate(text, point, middle - place, gid="label", **style)
 
 
-def free_place(taken: list, place, half):
+def _free_place(taken: list, place, half):
     """The middle of a label as near to a place as none is yet, in points."""
     for distance in range(5, 40, 3):
         for side in SIDES:
