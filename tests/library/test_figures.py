@@ -33,9 +33,9 @@ DRAWN = {
     "arrows": [(SQUARE - 0.5, WORDS, XY)],
     "token_grid": [([WORDS, ["a", "-"]], "-")],
     "lookup": [(WORDS, [2, 0, 1], SQUARE)],
-    "road": [({"a": 1, "b": 0}, [[0.5, -2.0]] * 2)],
+    "road": [("a b", {"a": 1, "b": 0}, [[0.5, -2.0]] * 2)],
     "shift": [(["<bos>", "a"], ["a", "<eos>"])],
-    "word_arrows": [(SQUARE - 0.5, WORDS, XY)],
+    "word_arrows": [(SQUARE[:, :2] - 0.5, WORDS, XY)],
     "word_map": [
         ({"a": SQUARE[:, :2], "b": SQUARE[:, 1:]}, WORDS, {"k": WORDS})
     ],

@@ -22,7 +22,9 @@ def texts(axes, name):
 
 
 def test_the_road_from_words_to_vectors():
-    axes = figures.road({"Life": 0, "short": 2}, [[0.1, -2.0], [0.5, 0.25]])
+    axes = figures.road(
+        "Life", {"Life": 0, "short": 2}, [[0.1, -2.0], [0.5, 0.25]]
+    )
     assert texts(axes, "token") == ["Life", "short"]
     assert texts(axes, "id") == ["0", "2"]
     assert texts(axes, "entry") == ["0.10", "-2.00", "0.50", "0.25"]

@@ -71,12 +71,16 @@ def refused(answer: str, check: str, names: dict) -> str:
 def copied(names: dict) -> dict:
     """A page's names; what an answer does in place stays in the copy."""
     return {
-        name: copy.deepcopy(value)
-        if isinstance(value, torch.Tensor | torch.nn.Module | list | dict)
-        and name not in ("__builtins__",)
-        else value
+        name: value if name == "__builtins__" else a_copy(value)
         for name, value in names.items()
     }
+
+
+def a_copy(value):
+    if isinstance(value, torch.Tensor) and not value.is_leaf:
+        return value.clone()  # a result that remembers how it came about
+    copied_kinds = torch.Tensor | torch.nn.Module | list | dict
+    return copy.deepcopy(value) if isinstance(value, copied_kinds) else value
 
 
 def passes(page: list, wrong: dict[str, dict[str, str]]) -> list[str]:

@@ -36,9 +36,12 @@ def _entry(axes, centre, size, value) -> None:
     words(axes, centre, f"{value:.2f}", fontsize=9, gid="entry")
 
 
-def road(ids: dict[str, int], vectors: list[list[float]]) -> Axes:
+def road(
+    sentence: str, ids: dict[str, int], vectors: list[list[float]]
+) -> Axes:
     """A sentence becomes tokens, ids and vectors, from top to bottom."""
-    figure, axes = plt.subplots(figsize=(5.4, 3.4))
+    figure, axes = plt.subplots(figsize=(5.4, 3.9))
+    words(axes, (len(ids) / 2, -0.6), f"“{sentence}”", fontsize=13)
     for i, (token, index) in enumerate(ids.items()):
         cell(axes, (i + 0.06, 0), (0.88, 0.5), TOKEN)
         words(axes, (i + 0.5, 0.25), token, gid="token")
@@ -51,7 +54,7 @@ def road(ids: dict[str, int], vectors: list[list[float]]) -> Axes:
             _entry(axes, middle, (0.88, 0.42), value)
     for y, text in ((0.25, "tokens"), (1.15, "ids"), (2.47, "vectors")):
         words(axes, (-0.1, y), text, ha="right", color=FAINT)
-    bare(axes, (-0.95, len(ids)), (3.2, -0.1))
+    bare(axes, (-0.95, len(ids)), (3.2, -0.9))
     return axes
 
 
@@ -163,7 +166,8 @@ def word_map(
         for point, label in zip(numbers(vectors), labels, strict=True):
             dot, colour = marks[label]
             axes.plot(*point, dot, ms=5, color=colour, gid=label)
-        axes.margins(0.28, 0.14)
+        axes.margins(0.3, 0.14)
+        axes.set_aspect("equal", adjustable="datalim")
         axes.set(title=title, xticks=[], yticks=[])
         axes.spines[:].set(visible=True, color="#CCCCCC")
     figure.draw_without_rendering()  # so that the axes know their places
