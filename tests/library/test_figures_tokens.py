@@ -85,7 +85,15 @@ def test_no_label_covers_another():
 
 def test_a_label_without_a_free_place_stays_at_its_point():
     everywhere, place = [((0, 0), (1000, 1000))], torch.zeros(2).numpy()
-    assert _free_place(everywhere, place, (5, 5)) is place
+    frame = torch.tensor([[-99, -99], [99, 99]]).numpy()
+    assert _free_place(everywhere, place, (5, 5), frame) is place
+
+
+def test_a_label_stays_in_the_frame():
+    corner = torch.tensor([98.0, 98.0]).numpy()
+    frame = torch.tensor([[-99, -99], [99, 99]]).numpy()
+    x, y = _free_place([], corner, (20, 5), frame)
+    assert x + 20 < 99 and y + 5 < 99
 
 
 def test_lengths_are_drawn_as_measured():

@@ -1,5 +1,7 @@
 """Chapter 1: words, ids, tables of vectors, and where training puts them."""
 
+import math
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from torch import Tensor
@@ -23,7 +25,11 @@ from lib.figures.plots import curves
 
 TINTS = ("C0", "C1", "C2", "C3", "C4", "C5")  # one for each of six words
 DOTS = "osD^vP"
-SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+AROUND = [  # places for a label, beside its point first
+    (math.cos(turn), math.sin(turn))
+    for step in range(9)
+    for turn in (step * math.pi / 8, math.pi + step * math.pi / 8)
+]
 
 
 def _entry(axes, centre, size, value) -> None:
@@ -156,7 +162,7 @@ def word_map(
     panels: dict[str, Tensor], labels: list[str], kinds: dict[str, list[str]]
 ) -> list[Axes]:
     """Words as points of the plane, side by side; each kind has its mark."""
-    figure, row = plt.subplots(1, len(panels), figsize=(5.4, 3.2))
+    figure, row = plt.subplots(1, len(panels), figsize=(5.4, 3.0))
     marks = {
         word: (DOTS[i % 6], f"C{i % 6}")
         for i, family in enumerate(kinds.values())
@@ -166,9 +172,10 @@ def word_map(
         for point, label in zip(numbers(vectors), labels, strict=True):
             dot, colour = marks[label]
             axes.plot(*point, dot, ms=5, color=colour, gid=label)
-        axes.margins(0.3, 0.14)
-        axes.set_aspect("equal", adjustable="datalim")
-        axes.set(title=title, xticks=[], yticks=[])
+        middle, half = _middle_and_half(numbers(vectors))
+        axes.set(title=title, xticks=[], yticks=[], box_aspect=1)
+        axes.set(xlim=(middle[0] - half, middle[0] + half))
+        axes.set(ylim=(middle[1] - half, middle[1] + half))
         axes.spines[:].set(visible=True, color="#CCCCCC")
     figure.draw_without_rendering()  # so that the axes know their places
     for axes, vectors in zip(row, panels.values(), strict=True):
@@ -176,26 +183,37 @@ def word_map(
     return list(row)
 
 
+def _middle_and_half(points: list) -> tuple[list[float], float]:
+    """Of a square around the points, with room for the labels."""
+    ends = [(min(values), max(values)) for values in zip(*points, strict=True)]
+    widest = max(high - low for low, high in ends)
+    return [(low + high) / 2 for low, high in ends], 0.68 * widest
+
+
 def _name_points(axes, points: list, labels: list[str]) -> None:
-    """A label beside each point; none covers another, or a point."""
+    """A label beside each point, in the frame, that covers no other."""
     scale = 72 / axes.figure.dpi
+    frame = scale * axes.get_window_extent().get_points()
     at = [scale * axes.transData.transform(point) for point in points]
     taken = [(place, (4, 4)) for place in at]
     for place, point, text in zip(at, points, labels, strict=True):
         half = (2.9 * len(text) + 1, 5.5)
-        middle = _free_place(taken, place, half)
+        middle = _free_place(taken, place, half, frame)
         taken.append((middle, half))
         style = CENTRED | {"textcoords": "offset points", "fontsize": 9}
         axes.annotate(text, point, middle - place, gid="label", **style)
 
 
-def _free_place(taken: list, place, half):
+def _free_place(taken: list, place, half, frame):
     """The middle of a label as near to a place as none is yet, in points."""
-    for distance in range(5, 40, 3):
-        for side in SIDES:
-            reach = [size + distance for size in half]
-            middle = place + [a * b for a, b in zip(side, reach, strict=True)]
-            if not any(
+    for distance in range(5, 40, 2):
+        for x, y in AROUND:
+            middle = place + (
+                x * (half[0] + distance),
+                y * (half[1] + distance),
+            )
+            inside = (middle > frame[0] + half) & (middle < frame[1] - half)
+            if inside.all() and not any(
                 abs(middle[0] - other[0]) < half[0] + size[0]
                 and abs(middle[1] - other[1]) < half[1] + size[1]
                 for other, size in taken
