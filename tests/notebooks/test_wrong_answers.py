@@ -68,19 +68,20 @@ def refused(answer: str, check: str, names: dict) -> str:
     return ""
 
 
-def copied(names: dict) -> dict:
-    """A page's names; what an answer does in place stays in the copy."""
-    return {
-        name: value if name == "__builtins__" else a_copy(value)
-        for name, value in names.items()
-    }
-
-
-def a_copy(value):
+def copied(value):
+    """A page's names, or one value; answers may write into the copy."""
+    if isinstance(value, dict):
+        return {
+            name: part if name == "__builtins__" else copied(part)
+            for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [copied(part) for part in value]
     if isinstance(value, torch.Tensor) and not value.is_leaf:
-        return value.clone()  # a result that remembers how it came about
-    copied_kinds = torch.Tensor | torch.nn.Module | list | dict
-    return copy.deepcopy(value) if isinstance(value, copied_kinds) else value
+        return value.clone()  # deepcopy takes leaves of a graph only
+    if isinstance(value, torch.Tensor | torch.nn.Module):
+        return copy.deepcopy(value)
+    return value
 
 
 def passes(page: list, wrong: dict[str, dict[str, str]]) -> list[str]:
