@@ -30,13 +30,19 @@ DRAWN = {
         (WORDS, {"a": SQUARE[0]}, "y"),
         (WORDS, {"a": SQUARE[0], "b": SQUARE[1]}, "y"),
     ],
-    "arrows": [(SQUARE - 0.5, WORDS, XY)],
     "shadows": [(SQUARE[0, :2], dict.fromkeys(WORDS, 1 - SQUARE[0, :2] * 3))],
     "ruler": [(SQUARE[0, :2], {"a": 1 - SQUARE[0, :2] * 3}, "q", XY)],
     "to_shares": [(WORDS, SQUARE[0] - 0.5, {"exp": SQUARE[0]})],
     "spread": [({"a": SQUARE[0] + 0.1, "b": SQUARE[1] + 0.1}, "size")],
     "token_grid": [([WORDS, ["a", "-"]], "-")],
     "lookup": [(WORDS, [2, 0, 1], SQUARE)],
+    "road": [("a b", {"a": 1, "b": 0}, [[0.5, -2.0]] * 2)],
+    "shift": [(["<bos>", "a"], ["a", "<eos>"])],
+    "word_arrows": [(SQUARE[:, :2] - 0.5, WORDS, XY)],
+    "word_map": [
+        ({"a": SQUARE[:, :2], "b": SQUARE[:, 1:]}, WORDS, {"k": WORDS})
+    ],
+    "lengths": [([16, 64, 256], SQUARE + 1)],
     "masks": [
         (dict.fromkeys(WORDS[:2], SQUARE > 0), WORDS, WORDS),
         (dict.fromkeys("abcd", SQUARE > 0), WORDS, WORDS),
