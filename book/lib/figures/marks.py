@@ -88,16 +88,3 @@ def letter(axes, start, end, text, name, shift=(0.2, 0)) -> None:
     arrow(axes, start, end, colour, name)
     at = [(a + b) / 2 + s for a, b, s in zip(start, end, shift, strict=True)]
     words(axes, at, text, color=colour, fontsize=9, weight="bold")
-
-
-def matrix(axes, corner, values, size, highlight=(), name=None) -> None:
-    """A small table of numbers; highlighted rows are tinted."""
-    (x0, y0), (width, height) = corner, size
-    for i, row in enumerate(values):
-        lit = i in highlight
-        style = {"ec": "white", "alpha": 0.22 if lit else 1.0}
-        for j, value in enumerate(row):
-            x, y = x0 + j * width, y0 + i * height
-            cell(axes, (x, y), size, QUERY if lit else PLATE, **style)
-            middle = x + width / 2, y + height / 2
-            words(axes, middle, f"{value:.2f}", fontsize=8.8, gid=name)
