@@ -21,7 +21,7 @@ from nbclient.exceptions import (
 from nbformat.v4 import reads
 from traitlets.config import Config
 
-from tools import colab
+from tools import cells, colab
 from tools.taught import (
     MARKER,
     ROOT,
@@ -40,6 +40,8 @@ METADATA = {
 }
 # What the site, nbval and nbgrader read; editors leave much more behind.
 CELL_METADATA = {"book", "mystnb", "nbgrader", "slideshow", "tags"}
+# A cell with a title is folded: in Colab, and in Jupyter.
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}}
 SECONDS = 300  # a cell may take
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -64,7 +66,10 @@ def code_cells(notebook) -> list:
 
 
 def write_cells(notebook, name: str, root: Path) -> None:
-    """Write what is not the author's: first cell, badge, definitions."""
+    """Write what is not the author's.
+
+    That is the first cell, the badge, the minutes and the definitions.
+    """
     address = colab.read_address(root)
     colab.put_first_cell(notebook, colab.first_cell(address, colab.pins(root)))
     try:
@@ -81,6 +86,7 @@ def write_cells(notebook, name: str, root: Path) -> None:
                     f"{name}, code cell {number}: lib/{marked[1]}.py does "
                     f"not define this: {error}"
                 ) from None
+    cells.put_effort(notebook.cells)
 
 
 def execute(notebook, folder: Path, name: str) -> None:
@@ -124,9 +130,10 @@ def normalise(notebook) -> None:
     give_ids(notebook.cells)
     for cell in notebook.cells:
         kept = CELL_METADATA & {k for k, v in cell.metadata.items() if v}
-        cell.metadata = nbformat.from_dict(
-            {key: cell.metadata[key] for key in kept}
-        )
+        kept_metadata = {key: cell.metadata[key] for key in kept}
+        if cells.is_folded(cell):
+            kept_metadata |= FOLDED
+        cell.metadata = nbformat.from_dict(kept_metadata)
     for count, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = count
         cell.outputs = merge_streams(cell.outputs)
@@ -135,11 +142,11 @@ def normalise(notebook) -> None:
                 output.execution_count = count
 
 
-def give_ids(cells: list) -> None:
+def give_ids(all_cells: list) -> None:
     """Number the cells that have no id, or that of a cell before them."""
     used, next_number = set(), 1
-    known = {cell.get("id") for cell in cells}
-    for cell in cells:
+    known = {cell.get("id") for cell in all_cells}
+    for cell in all_cells:
         if cell.get("id") is None or cell.id in used:
             while f"cell-{next_number}" in known:
                 next_number += 1

@@ -1,8 +1,9 @@
 """What a reader of the website sees of a notebook.
 
 The notebook file stays as it is: this works on its text just before
-MyST-NB parses it. The Colab cell and badge are left out, an answer cell
-becomes a stub and a folded solution, hidden tests disappear.
+MyST-NB parses it. The Colab cell and badge are left out, imports and checks
+are folded to their titles, an answer cell becomes a stub and a folded
+solution, hidden tests disappear.
 """
 
 import re
@@ -20,6 +21,8 @@ SOLUTION = re.compile(
     r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
     re.M | re.S,
 )
+TITLE = re.compile(r"# @title (Imports|Check: (?P<claim>.+))\n")
+BOX = "> **You will**"
 HIDDEN_TESTS = re.compile(
     r"^[ \t]*### BEGIN HIDDEN TESTS\n.*?^[ \t]*### END HIDDEN TESTS\n?",
     re.M | re.S,
@@ -55,11 +58,43 @@ def page_cells(cell):
             "code_prompt_hide": "Hide the solution",
         }
         return [shown, cell]
+    if titled := TITLE.match(cell.source):
+        fold(cell, titled)
+        return [cell]
     if nbgrader.get("grade"):
         cell.source = HIDDEN_TESTS.sub("", cell.source).rstrip()
     if prints_long_lines(cell):
         cell.metadata["tags"] = [*tags, "long-lines"]
     return [cell]
+
+
+def fold(cell, titled):
+    """Leave of a cell with a title one line, which opens."""
+    claim = titled["claim"]
+    line = f"✓ {claim}" if claim else "Imports"
+    cell.source = cell.source[titled.end() :]
+    cell.metadata["tags"] = ["hide-input", "check" if claim else "imports"]
+    prompts = {"code_prompt_show": line, "code_prompt_hide": line}
+    cell.metadata["mystnb"] = prompts
+
+
+def note_on_checks(cells):
+    """What the page says of its checks, for below the box; maybe nothing.
+
+    All of them ran: the tests refuse a notebook whose outputs are not those
+    of a run from the first cell to the last.
+    """
+    titles = filter(None, (TITLE.match(cell.source) for cell in cells))
+    number = sum(titled["claim"] is not None for titled in titles)
+    if not number:
+        return []
+    text = "check is" if number == 1 else "checks are"
+    return [
+        new_markdown_cell(
+            f"{{.checks}}\n**✓ {number} {text} folded into this page**, one "
+            "line each. All of them ran with the numbers you see. Open any."
+        )
+    ]
 
 
 def prints_long_lines(cell):
@@ -89,8 +124,14 @@ def rewrite_notebook(app, docname, content):
     if not str(app.env.doc2path(docname)).endswith(".ipynb"):
         return
     notebook = nbformat.reads(content[0], as_version=4)
+    note = note_on_checks(notebook.cells)
     notebook.cells = [
-        new for cell in notebook.cells for new in page_cells(cell)
+        new
+        for cell in notebook.cells
+        for new in [
+            *page_cells(cell),
+            *(note if cell.source.startswith(BOX) else []),
+        ]
     ]
     for cell in notebook.cells:
         link_pages(cell)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lib import validate
+from lib.validate.model import are_heads
 from tests.library.draw import refused
 from tools.faults.fault import source_of, taught_modules
 
@@ -154,3 +155,44 @@ def test_the_words_of_a_compiled_function_are_read_anew():
     assert (
         "x: one here, y: one here" not in validate.shapes.__globals__["READ"]
     )
+
+
+def heads_of(*shapes, dtypes=(torch.float32,) * 3):
+    pairs = zip(shapes, dtypes, strict=True)
+    return [torch.zeros(shape, dtype=dtype) for shape, dtype in pairs]
+
+
+FIT = [
+    heads_of((2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)),
+    heads_of((0, 3, 0, 7), (0, 3, 1, 7), (0, 3, 1, 0)),
+    heads_of(*[(1, 1, 1, 1)] * 3, dtypes=[torch.float16] * 3),
+]
+UNFIT = [
+    heads_of((2, 3, 5, 7), (1, 3, 11, 7), (2, 3, 11, 13)),
+    heads_of((2, 3, 5, 7), (2, 1, 11, 7), (2, 3, 11, 13)),
+    heads_of((2, 3, 5, 7), (2, 3, 11, 5), (2, 3, 11, 13)),
+    heads_of((2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 5, 13)),
+    heads_of((2, 3, 5, 7), (2, 3, 11, 7), (3, 2, 11, 13)),
+    heads_of((2, 3, 5, 7), (2, 3, 0, 7), (2, 3, 0, 13)),
+    heads_of((2, 3, 5, 0), (2, 3, 11, 0), (2, 3, 11, 13)),
+    heads_of(*[(3, 5, 7)] * 3),
+    heads_of((1, 2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)),
+    heads_of(*[(2, 3, 5, 7)] * 3, dtypes=[torch.int64] * 3),
+    heads_of(
+        *[(2, 3, 5, 7)] * 3, dtypes=[torch.float64, *[torch.float32] * 2]
+    ),
+    [*heads_of(*[(2, 3, 5, 7)] * 3)[:2], [[[[1.0]]]]],
+]
+
+
+@pytest.mark.parametrize("tensors", FIT)
+def test_what_fits_is_seen_fast(tensors):
+    assert are_heads(*tensors)
+    validate.to_attend(*tensors, None)
+
+
+@pytest.mark.parametrize("tensors", UNFIT)
+def test_the_fast_way_lets_nothing_through(tensors):
+    assert not are_heads(*tensors)
+    with pytest.raises((TypeError, ValueError)):
+        validate.to_attend(*tensors, None)

@@ -11,6 +11,7 @@ from PIL import Image
 
 from tests.site.conftest import ROOT
 from tests.site.pages import ADDRESS, HAS_ADDRESS, NOTEBOOKS, PAGES
+from tools import cells
 
 MATHML = re.compile(r"<math\b.*?</math>", re.S)
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
@@ -179,8 +180,27 @@ def test_code_and_outputs_are_shown_in_full(site, name):
         for text in text_outputs(cell):
             assert text in shown
         if "nbgrader" not in cell.metadata:
-            assert cell.source.strip() in shown
+            title = cells.TITLE.match(cell.source)
+            assert cell.source[title.end() if title else 0 :] in shown
     assert "### BEGIN" not in shown and "### END" not in shown
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_checks_are_folded_and_counted(site, name):
+    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+    claims = [
+        f"✓ {cells.TITLE.match(cell.source)['claim']}"
+        for cell in notebook.cells
+        if cells.is_check(cell)
+    ]
+    page = soup_of(site / f"{name}.html")
+    folded = page.select(".cell.tag_check details")
+    assert [box.summary.p.get_text() for box in folded] == claims
+    assert not any(box.has_attr("open") for box in folded)
+    notes = page.select("p.checks")
+    assert len(notes) == bool(claims)
+    for note in notes:
+        assert f"✓ {len(claims)} check" in note.get_text()
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

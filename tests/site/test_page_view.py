@@ -15,7 +15,7 @@ from nbformat.v4 import (
     new_output,
 )
 
-from book._ext.page_view import link_pages, page_cells
+from book._ext.page_view import link_pages, note_on_checks, page_cells
 from tests.site.conftest import ROOT, build
 
 ANSWER = '''\
@@ -45,6 +45,28 @@ def test_colab_cell_is_left_out():
 def test_title_loses_number_and_badge():
     cell = new_markdown_cell(f"# 7. A title\n\n{BADGE}\n\n1. A list")
     assert page_cells(cell)[0].source == "# A title\n\n1. A list"
+
+
+def test_checks_and_imports_are_folded_to_one_line():
+    check = new_code_cell("# @title Check: a set {1} is <small>\nassert {1}")
+    (check,) = page_cells(check)
+    assert check.source == "assert {1}"
+    assert check.metadata["tags"] == ["hide-input", "check"]
+    line = check.metadata["mystnb"]["code_prompt_show"]
+    assert line == "✓ a set {1} is <small>"
+    (imports,) = page_cells(new_code_cell("# @title Imports\nimport math"))
+    assert imports.source == "import math"
+    assert imports.metadata["mystnb"]["code_prompt_show"] == "Imports"
+
+
+def test_a_page_says_how_many_checks_it_holds():
+    imports = new_code_cell("# @title Imports\nimport math")
+    check = new_code_cell("# @title Check: one is one\nassert 1 == 1")
+    (one,) = note_on_checks([imports, check])
+    assert "1 check is folded" in one.source
+    (two,) = note_on_checks([check, imports, check])
+    assert "2 checks are folded" in two.source
+    assert note_on_checks([imports]) == []
 
 
 def test_answer_becomes_stub_and_folded_solution():

@@ -192,6 +192,12 @@ EQUIVALENT = {
         ("decoding", f"{place}: {before}  ->  {after}"): why
         for place, before, after, why in DECODING
     },
+    (
+        "transformer",
+        "Transformer.target_mask: return padding & causal_mask("
+        "target.shape[1], target.device)  ->  return padding & "
+        "causal_mask(target.shape[1])",
+    ): ON_CPU,
     **{
         ("transformer", f"TransformerConfig.block: {before}  ->  {after}"): (
             "blocks take them by name"

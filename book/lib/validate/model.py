@@ -111,9 +111,27 @@ def several_heads(d_model, heads, dropout, bias) -> None:
 
 def to_attend(q: object, k: object, v: object, may_attend: object) -> None:
     """Queries, keys and values of several heads, and a mask for them."""
-    shapes(HEADS, q=q, k=k, v=v)
-    axes("q: batch heads q_len d_head", q=q)
+    if not are_heads(q, k, v):
+        shapes(HEADS, q=q, k=k, v=v)
+        axes("q: batch heads q_len d_head", q=q)
     module_mask(may_attend, (*q.shape[:3], k.shape[2]))
+
+
+def are_heads(*tensors: object) -> bool:
+    """Whether they fit together; `shapes` says the same, more slowly."""
+    for x in tensors:
+        if not isinstance(x, Tensor) or x.ndim != 4:
+            return False
+    q, k, v = tensors
+    batch, heads, _, width = q.shape
+    k_len = k.shape[2]
+    return (
+        q.dtype == k.dtype == v.dtype
+        and q.is_floating_point()
+        and k.shape == (batch, heads, k_len, width)
+        and v.shape[:3] == (batch, heads, k_len)
+        and k_len > 0 < width
+    )
 
 
 def ids_of(side: str, ids: object, config: object) -> None:

@@ -223,11 +223,10 @@ def splittable(x: object, heads: object) -> None:
 
 def sources(query: object, key: object, value: object, d_model: int) -> None:
     """What attention reads: (batch, length, d_model), three times."""
-    if key is query and value is query:
-        one = understood("query: batch k_len d_model")
-        given = {"query": query, "d_model": d_model}
-        if fits(one, given):
-            return
+    if key is query and value is query and isinstance(query, Tensor):
+        if query.ndim == 3 and query.is_floating_point():
+            if query.shape[1] and query.shape[2] == d_model:
+                return
     shapes(SOURCES, query=query, key=key, value=value, d_model=d_model)
 
 
