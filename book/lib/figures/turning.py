@@ -18,6 +18,7 @@ from lib.figures.marks import (
     arrow,
     bare,
     cell,
+    frameless,
     numbers,
     words,
 )
@@ -76,30 +77,30 @@ def clocks(labels: list[str], speeds: list[float]) -> Axes:
     return axes
 
 
-def counter(digits: int) -> list[Axes]:
+def counter(digits: int) -> Axes:
     """The digits of a binary counter and waves of the same rhythm.
 
-    The ones come first. The step has the gid "digit", the wave "wave".
+    The ones come first, on top; every line is 1 high and 1.35 from the next.
+    The step has the gid "digit <j>", the wave "wave <j>".
     """
     count = 2**digits
-    size = (5.4, 0.75 * digits + 0.5)
-    figure, stack = plt.subplots(digits, 1, figsize=size, sharex=True)
-    for j, axes in enumerate(stack):
-        steps = [p >> j & 1 for p in [*range(count), count - 1]]
-        style = {"where": "post", "color": INK, "gid": "digit"}
-        axes.step(range(count + 1), steps, **style)
-        fine, turn = [t / 20 for t in range(20 * count + 1)], 2 ** (j + 1)
+    figure, axes = plt.subplots(figsize=(5.4, 0.75 * digits + 0.7))
+    fine = [t / 20 for t in range(20 * count + 1)]
+    for j in range(digits):
+        low, turn = -1.35 * j, 2 ** (j + 1)
+        bits = [p >> j & 1 for p in [*range(count), count - 1]]
+        style = {"where": "post", "color": INK, "gid": f"digit {j}"}
+        axes.step(range(count + 1), [low + bit for bit in bits], **style)
         wave = [0.5 - 0.5 * math.sin(math.tau * t / turn) for t in fine]
-        axes.plot(fine, wave, color=ACCENT, gid="wave")
-        axes.set_yticks([0, 1])
-        name = f"digit of\nthe {2**j}s"
-        style = {"rotation": 0, "ha": "right", "va": "center"}
-        axes.set_ylabel(name, **style)
-        axes.spines["bottom"].set_visible(False)
-        axes.tick_params(axis="both", length=0)
-    stack[-1].set_xticks([p + 0.5 for p in range(count)], range(count))
-    stack[-1].set_xlabel("number that the counter shows")
-    return list(stack)
+        style = {"color": ACCENT, "gid": f"wave {j}"}
+        axes.plot(fine, [low + y for y in wave], **style)
+        for p, bit in enumerate(bits[:-1]):
+            words(axes, (p + 0.5, low + 0.5), bit, color=FAINT)
+        words(axes, (-0.3, low + 0.5), f"{2**j}s", ha="right")
+    middles = [p + 0.5 for p in range(count)]
+    frameless(axes, (middles, range(count)), ([], []))
+    axes.set_xlabel("number that the counter shows")
+    return axes
 
 
 def waves(table: Tensor, base: float = 10_000.0) -> Axes:
