@@ -192,6 +192,14 @@ EQUIVALENT = {
         ("decoding", f"{place}: {before}  ->  {after}"): why
         for place, before, after, why in DECODING
     },
+    **{
+        (
+            "dates",
+            "ordinal: teens = number % 100 in (11, 12, 13)  ->  teens = "
+            f"number % 100 in {order}",
+        ): "`in` finds a number wherever it stands in the tuple"
+        for order in ("(12, 11, 13)", "(11, 13, 12)")
+    },
     (
         "transformer",
         "Transformer.target_mask: return padding & causal_mask("
