@@ -9,6 +9,19 @@ from matplotlib import pyplot as plt
 from lib import figures
 from lib.positions import sinusoidal_positions
 
+TABLE = sinusoidal_positions(40, 16)
+DRAWN = {
+    "clocks": [(["a", "b"], [1.0, 0.1])],
+    "counter": [(3,)],
+    "waves": [(TABLE,)],
+    "pair_curves": [(TABLE, [0, 1])],
+    "agreement": [(TABLE, [10, 20], 10)],
+    "turning_together": [(TABLE[0, :2], TABLE[1, :2], [(0, 1), (1, 2)])],
+    "pairings": [(4,), (8,)],
+    "place_maps": [({"a": TABLE[:5, :5], "b": TABLE[:5, :5]}, 3)],
+}
+CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
+
 
 @pytest.fixture(autouse=True)
 def close():
@@ -21,6 +34,12 @@ def gids(axes):
     """Every mark that has a gid, by it."""
     found = [*axes.lines, *axes.patches]
     return {mark.get_gid(): mark for mark in found if mark.get_gid()}
+
+
+@pytest.mark.parametrize(("name", "args"), CALLS)
+def test_it_draws_as_wide_as_the_page(name, args):
+    getattr(figures, name)(*args)
+    assert plt.gcf().get_size_inches()[0] == pytest.approx(5.4)
 
 
 def test_hands_start_at_twelve_and_turn_clockwise():
@@ -65,8 +84,7 @@ def test_a_panel_for_each_pair():
 
 
 def test_all_hands_agree_at_distance_0_only():
-    table = sinusoidal_positions(40, 16)
-    lines = gids(figures.agreement(table, [10, 20], 10))
+    lines = gids(figures.agreement(TABLE, [10, 20], 10))
     total = list(lines["sum"].get_ydata())
     assert total.index(max(total)) == 10
     assert total[10] == pytest.approx(1)
