@@ -87,6 +87,12 @@ def test_generated_faults_leave_messages_and_documentation_alone():
             assert kept in wrong
 
 
+def test_generated_faults_leave_aliases_of_annotations_alone():
+    alias = 'Mask = Bool[Tensor, "q_len k_len"] | None\n'
+    assert faults_in("m", alias) == []
+    assert faults_in("m", "mask = masks[1]\n")
+
+
 @pytest.mark.parametrize("module", taught_modules())
 def test_generated_faults_of_the_library(module):
     faults = generated(module)

@@ -1,11 +1,13 @@
 """lib.dates: many ways to write a date, and never two dates for a text."""
 
+import hashlib
 from datetime import date, datetime, timedelta
 
 import pytest
 import torch
 from babel import Locale
 
+from lib import dates
 from lib.dates import (
     FIRST,
     LANGUAGES,
@@ -25,6 +27,13 @@ from tests.library.draw import DEVICE, refused
 
 DAY = date(2019, 3, 3)
 ISO = characters(["0123456789-"])
+FIRST_FOUR = [
+    "nl weekday Aa",
+    "IT WEEKDAY AA",
+    "it weekday aa",
+    "ja long Aa",
+]
+DIGEST = "0aeacbe3661634a2"  # of 600 such lines
 BAD = pytest.mark.bad_input
 
 
@@ -73,7 +82,7 @@ def test_write(language, style, text):
 
 def test_ordinals():
     wanted = "1st 2nd 3rd 4th 10th 11th 12th 13th 20th 21st 22nd 23rd 31st"
-    for text in (wanted + " 101st 111th 112th").split():
+    for text in (wanted + " 101st 111th 112th 113th 200th").split():
         assert ordinal(int(text[:-2])) == text
 
 
@@ -143,6 +152,21 @@ def test_generate_is_repeatable(parts, examples):
     assert generate(days, seed=1) != examples
     few = generate(days, 20, languages=["sv", "ro"])
     assert {e.language for e in few} == {"sv", "ro"}
+
+
+def test_a_seed_means_the_same_dates_on_every_machine(parts, monkeypatch):
+    """The order of languages, styles and cases is part of the data."""
+    called = "{1} {2} Aa".format  # whatever CLDR says
+    monkeypatch.setattr(dates, "write", lambda *given: called(*given))
+    texts = [example.text for example in generate(parts["validation"], 600)]
+    assert texts[:4] == FIRST_FOUR
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    assert digest[:16] == DIGEST
+
+
+def test_only_english_has_more_styles():
+    assert styles("en_GB") == styles("en") != styles("de")
+    assert styles("enm") == styles("de")  # Middle English is another language
 
 
 def test_generate_uses_every_style_and_case(parts, examples):

@@ -53,7 +53,7 @@ def in_view(locator):
 
 def test_79_columns_fit_without_scrolling(tab, address):
     tab.goto(address + PAGES[1])
-    box = tab.locator(".cell_input pre").first
+    box = tab.locator(".cell_input pre:visible").first
     scrolls = """(box, columns) => {
         box.textContent = "m".repeat(columns);
         return box.scrollWidth > box.clientWidth;
@@ -252,6 +252,49 @@ def test_a_formula_too_wide_for_the_window_scrolls_and_says_so(tab, address):
     assert tab.locator(".katex-display[tabindex]").count() == 0
 
 
+def test_a_check_opens_by_click_and_by_keyboard(tab, address):
+    tab.goto(address + LONG)
+    summary = tab.locator(".tag_check summary").first
+    code = tab.locator(".tag_check pre").first
+    assert summary.inner_text().startswith("✓ ")
+    assert not code.is_visible()
+    summary.click()
+    assert code.is_visible()
+    summary.press("Enter")
+    assert not code.is_visible()
+
+
+def test_a_check_prints_as_its_claim(tab, address):
+    tab.goto(address + LONG)
+    tab.locator(".tag_check summary").first.click()
+    tab.emulate_media(media="print")
+    assert tab.locator(".tag_check summary").first.is_visible()
+    assert not tab.locator(".tag_check pre").first.is_visible()
+    tab.emulate_media(media="screen")
+
+
+DARKNESS = """(image) => {
+    const paper = document.createElement("canvas").getContext("2d");
+    paper.filter = getComputedStyle(image).filter;
+    paper.drawImage(image, 0, 0);
+    return paper.getImageData(0, 0, 1, 1).data[0];
+}"""
+
+
+@pytest.mark.parametrize("scheme, ground", [("light", 255), ("dark", 0)])
+def test_figures_fill_the_column_on_the_pages_ground(
+    tab, address, scheme, ground
+):
+    tab.emulate_media(color_scheme=scheme)
+    tab.goto(address + LONG)
+    image = tab.locator("figure img").first
+    image.scroll_into_view_if_needed()
+    tab.wait_for_function("(i) => i.complete", arg=image.element_handle())
+    column = tab.locator("section > p").first.bounding_box()["width"]
+    assert image.bounding_box()["width"] == pytest.approx(column)
+    assert image.evaluate(DARKNESS) == ground
+
+
 def test_theme_button_switches_and_is_remembered(tab, address):
     colour = "getComputedStyle(document.body).backgroundColor"
     tab.goto(address + PAGES[0])
@@ -275,7 +318,7 @@ def test_copy_button_copies_the_code(browser, address):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab = context.new_page()
     tab.goto(address + PAGES[1])
-    cell = tab.locator(".cell_input").first
+    cell = tab.locator(".cell_input:visible").first
     cell.hover()
     cell.locator(".copy-button").click()
     copied = tab.evaluate("navigator.clipboard.readText()")

@@ -193,6 +193,20 @@ EQUIVALENT = {
         for place, before, after, why in DECODING
     },
     **{
+        (
+            "dates",
+            "ordinal: teens = number % 100 in (11, 12, 13)  ->  teens = "
+            f"number % 100 in {order}",
+        ): "`in` finds a number wherever it stands in the tuple"
+        for order in ("(12, 11, 13)", "(11, 13, 12)")
+    },
+    (
+        "transformer",
+        "Transformer.target_mask: return padding & causal_mask("
+        "target.shape[1], target.device)  ->  return padding & "
+        "causal_mask(target.shape[1])",
+    ): ON_CPU,
+    **{
         ("transformer", f"TransformerConfig.block: {before}  ->  {after}"): (
             "blocks take them by name"
         )

@@ -40,6 +40,7 @@ OPERATORS = {
 }
 ORDERED = ast.Add | ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
 ORDERED |= ast.MatMult  # lists are added: their order counts
+JAXTYPING = {"Bool", "Float", "Int"}
 SPECIAL_IDS = {"pad_id", "bos_id", "eos_id", "unk_id"}
 ALIKE = [
     {"amax", "amin"},
@@ -161,19 +162,33 @@ def validation(node: ast.AST) -> list[tuple[ast.AST, str, bool]]:
 
 
 def visible_children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node, without docstrings, annotations, decorators."""
+    """The parts of a node, without docstrings, annotations, decorators.
+
+    What annotations say is enforced when the unit tests run, not in a trial.
+    """
     hidden = {"annotation", "returns", "decorator_list"}
     for field, value in ast.iter_fields(node):
         if field in hidden:
             continue
         parts = value if isinstance(value, list) else [value]
         for part in parts:
-            if isinstance(part, ast.AST) and not is_docstring(part):
+            if isinstance(part, ast.AST) and not (
+                is_docstring(part) or is_alias(part)
+            ):
                 yield part
 
 
 def is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def is_alias(node: ast.AST) -> bool:
+    """A name for an annotation: Mask = Bool[Tensor, "q_len k_len"]."""
+    return isinstance(node, ast.Assign) and any(
+        isinstance(part, ast.Subscript)
+        and ast.unparse(part.value) in JAXTYPING
+        for part in ast.walk(node.value)
+    )
 
 
 def text(node: ast.AST | str) -> str:
