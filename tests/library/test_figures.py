@@ -43,8 +43,8 @@ DRAWN = {
     "norm_steps": [({"x": SQUARE[0], "y": SQUARE[1] - 0.5},)],
     "one_layer": [(WORDS,)],
     "by_layer": [
-        ({"line:a": LINE, "a": LINE, "b": LINE + 1}, "size"),
-        ({"a": LINE}, "size", "{x:.0e}"),
+        ({"post-norm": LINE, "pre-norm": LINE + 1}, "size"),
+        ({"plain": LINE}, "size", "{x:.0e}"),
     ],
     "memory": [(WORDS, {"a": (WORDS, SQUARE), "b": (WORDS, SQUARE)})],
     "residual_paths": [()],

@@ -25,20 +25,20 @@ def test_words_meet_in_attention_only():
         assert len(named(axes.texts, station)) == 8
 
 
-def test_a_dashed_line_has_the_colour_of_the_next():
-    line = torch.tensor([1.0, 2.0, 3.0])
-    axes = figures.by_layer({"line:a": line, "b": 2 * line, "c": line}, "y")
-    dashed, its_pair, other = axes.lines
-    assert dashed.get_color() == its_pair.get_color() != other.get_color()
-    assert (dashed.get_linestyle(), dashed.get_label()) == ("--", "a")
-    assert list(its_pair.get_xdata()) == [1, 2, 3]
-    assert list(its_pair.get_ydata()) == [2, 4, 6]
+def test_a_way_to_join_keeps_its_colour():
+    y = torch.tensor([1.0, 2.0, 3.0])
+    axes = figures.by_layer({"no norm": y, "pre-norm": 2 * y}, "size")
+    other = figures.by_layer({"pre-norm": y, "post-norm": y}, "size")
+    free, pre = axes.lines
+    assert free.get_color() != pre.get_color() == other.lines[0].get_color()
+    assert list(pre.get_xdata()) == [1, 2, 3]
+    assert list(pre.get_ydata()) == [2, 4, 6]
     assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
 
 
 def test_a_logarithmic_axis_has_one_form_of_numbers():
     line = torch.tensor([1e-6, 1e-3, 1.0])
-    axes = figures.by_layer({"a": line}, "y", log="{x:.0e}")
+    axes = figures.by_layer({"plain": line}, "y", log="{x:.0e}")
     plt.gcf().canvas.draw()
     ticks = [text.get_text() for text in axes.get_yticklabels()]
     assert axes.get_yscale() == "log"

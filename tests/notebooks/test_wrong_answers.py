@@ -71,12 +71,19 @@ def refused(answer: str, check: str, names: dict) -> str:
 def copied(names: dict) -> dict:
     """A page's names; what an answer does in place stays in the copy."""
     return {
-        name: copy.deepcopy(value)
+        name: copy_of(value)
         if isinstance(value, torch.Tensor | torch.nn.Module | list | dict)
         and name not in ("__builtins__",)
         else value
         for name, value in names.items()
     }
+
+
+def copy_of(value):
+    """A deep copy; a tensor that was computed leaves its graph behind."""
+    if isinstance(value, torch.Tensor) and not value.is_leaf:
+        return value.detach().clone()
+    return copy.deepcopy(value)
 
 
 def passes(page: list, wrong: dict[str, dict[str, str]]) -> list[str]:

@@ -21,6 +21,14 @@ from lib.figures.marks import (
     words,
 )
 
+# The ways to join a layer to the path, in one colour each.
+INKS = {
+    "plain": "#8C510A",
+    "residual": INK,
+    "no norm": INK,
+    "post-norm": ACCENT,
+    "pre-norm": SECOND,
+}
 PATH = {"colour": ACCENT, "lw": 3.5, "mutation_scale": 15}
 
 
@@ -76,18 +84,12 @@ def _attention(axes, places) -> None:
 def by_layer(named: dict[str, Tensor], label: str, log: str = "") -> Axes:
     """One line for each name, from the first layer to the last.
 
-    A name that starts with "line:" is dashed, in the colour of the line after
-    it. `log` is the form of the numbers on a logarithmic axis.
+    `log` is the form of the numbers on a logarithmic axis.
     """
     figure, axes = plt.subplots()
-    inks = iter([INK, ACCENT, SECOND])
-    colour = next(inks)
     for name, values in named.items():
-        dashed, y = name.startswith("line:"), numbers(values)
-        style = {"ls": "--", "lw": 1.4} if dashed else {"lw": 2.4}
-        title = name.removeprefix("line:")
-        axes.plot(range(1, len(y) + 1), y, color=colour, label=title, **style)
-        colour = colour if dashed else next(inks, INK)
+        y, style = numbers(values), {"lw": 2.4, "color": INKS[name]}
+        axes.plot(range(1, len(y) + 1), y, label=name, **style)
     axes.set(xlabel="layer", ylabel=label, xlim=(1, len(y)))
     if log:
         axes.set_yscale("log")
