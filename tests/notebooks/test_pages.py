@@ -100,8 +100,9 @@ def teaching_cells(page: list) -> Iterator[str]:
     lines = cells.code(before)
     for cell in filter(cells.is_teaching, page):
         first = cell.source.splitlines()[0]
-        most = CLASS_LINES if cells.is_definition(cell) else TEACHING_LINES
-        if cell.source.count("\n") >= most:
+        is_definition = cells.is_definition(cell)  # under a marker
+        most = CLASS_LINES if is_definition else TEACHING_LINES
+        if cell.source.count("\n") + (not is_definition) > most:
             yield f"more than {most} lines: {first}"
         if asserts(cell.source) > 1:
             yield f"more than one assertion, which is a check: {first}"

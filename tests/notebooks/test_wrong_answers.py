@@ -68,22 +68,20 @@ def refused(answer: str, check: str, names: dict) -> str:
     return ""
 
 
-def copied(names: dict) -> dict:
-    """A page's names; what an answer does in place stays in the copy."""
-    return {
-        name: copy_of(value)
-        if isinstance(value, torch.Tensor | torch.nn.Module | list | dict)
-        and name not in ("__builtins__",)
-        else value
-        for name, value in names.items()
-    }
-
-
-def copy_of(value):
-    """A deep copy; a tensor that was computed leaves its graph behind."""
+def copied(value):
+    """A page's names, or one value; answers may write into the copy."""
+    if isinstance(value, dict):
+        return {
+            name: part if name == "__builtins__" else copied(part)
+            for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [copied(part) for part in value]
     if isinstance(value, torch.Tensor) and not value.is_leaf:
-        return value.detach().clone()
-    return copy.deepcopy(value)
+        return value.clone()  # deepcopy takes leaves of a graph only
+    if isinstance(value, torch.Tensor | torch.nn.Module):
+        return copy.deepcopy(value)
+    return value
 
 
 def passes(page: list, wrong: dict[str, dict[str, str]]) -> list[str]:

@@ -94,7 +94,7 @@ def test_nothing_moves_while_loading(served):
 def test_first_load_is_light(served, site):
     paths = {unquote(urlsplit(url).path) for url in served.loaded}
     sizes = {p: len(gzip.compress((site / p[1:]).read_bytes())) for p in paths}
-    assert sum(sizes.values()) <= 600_000, sizes
+    assert sum(sizes.values()) <= 300_000, sizes
 
 
 def test_works_as_a_file(opened):
