@@ -39,13 +39,13 @@ def contributions(stack, x):
 
 
 def backwards(result: str, correction: int = 0) -> str:
-    """An answer to exercise 7.6 from deviation, y and g."""
+    """An answer to exercise 7.6 from deviation, y and the gradient."""
     return f"""
-def norm_gradient(x, g):
+def norm_gradient(x, grad):
     deviation = x.std(-1, correction={correction}, keepdim=True)
     y = (x - x.mean(-1, keepdim=True)) / deviation
-    mean_g = g.mean(-1, keepdim=True)
-    mean_gy = (g * y).mean(-1, keepdim=True)
+    mean_g = grad.mean(-1, keepdim=True)
+    mean_gy = (grad * y).mean(-1, keepdim=True)
     return {result}
 """
 
@@ -209,35 +209,39 @@ def silence(stack):
         ),
     },
     "norm_gradient": {
-        "mean and deviation taken for constants": backwards("g / deviation"),
+        "mean and deviation taken for constants": backwards(
+            "grad / deviation"
+        ),
         "the deviation taken for a constant": backwards(
-            "(g - mean_g) / deviation"
+            "(grad - mean_g) / deviation"
         ),
         "the mean taken for a constant": backwards(
-            "(g - y * mean_gy) / deviation"
+            "(grad - y * mean_gy) / deviation"
         ),
-        "not divided by the deviation": backwards("g - mean_g - y * mean_gy"),
+        "not divided by the deviation": backwards(
+            "grad - mean_g - y * mean_gy"
+        ),
         "the unbiased deviation": backwards(
-            "(g - mean_g - y * mean_gy) / deviation", correction=1
+            "(grad - mean_g - y * mean_gy) / deviation", correction=1
         ),
         "adds the part along y": backwards(
-            "(g - mean_g + y * mean_gy) / deviation"
+            "(grad - mean_g + y * mean_gy) / deviation"
         ),
         "a sum instead of a mean along y": backwards(
-            "(g - mean_g - y * (g * y).sum(-1, keepdim=True)) / deviation"
+            "(grad - mean_g - y * (grad * y).sum(-1, keepdim=True)) / deviation"
         ),
         "along x instead of y": backwards(
-            "(g - mean_g - x * (g * x).mean(-1, keepdim=True)) / deviation"
+            "(grad - mean_g - x * (grad * x).mean(-1, keepdim=True)) / deviation"
         ),
-        "the norm of g": backwards(
-            "(g - mean_g) / g.std(-1, correction=0, keepdim=True)"
+        "the norm of the gradient": backwards(
+            "(grad - mean_g) / grad.std(-1, correction=0, keepdim=True)"
         ),
         "autograd after all": """
-def norm_gradient(x, g):
+def norm_gradient(x, grad):
     with torch.enable_grad():
         x = x.clone().requires_grad_()
         y = F.layer_norm(x, x.shape[-1:], eps=0)
-        return torch.autograd.grad(y, x, g)[0]
+        return torch.autograd.grad(y, x, grad)[0]
 """,
     },
 }
