@@ -228,10 +228,10 @@ def silence(stack):
             "(grad - mean_g + y * mean_gy) / deviation"
         ),
         "a sum instead of a mean along y": backwards(
-            "(grad - mean_g - y * (grad * y).sum(-1, keepdim=True)) / deviation"
+            "(grad - mean_g - y * mean_gy * x.shape[-1]) / deviation"
         ),
         "along x instead of y": backwards(
-            "(grad - mean_g - x * (grad * x).mean(-1, keepdim=True)) / deviation"
+            "(grad - mean_g - x * (grad * x).mean(-1, True)) / deviation"
         ),
         "the norm of the gradient": backwards(
             "(grad - mean_g) / grad.std(-1, correction=0, keepdim=True)"
