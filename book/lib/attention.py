@@ -1,8 +1,8 @@
-"""Chapter 3: scaled dot-product attention.
+"""Chapter 4: scaled dot-product attention.
 
 Works on the last two axes, `length width`; any number of leading axes (batch,
-heads) may stand before them. Masks are explained in chapter 4, heads and
-their projections in chapter 5.
+heads) may stand before them. Chapter 3 derives the formula; heads and their
+projections follow in chapter 5.
 """
 
 import math

@@ -36,7 +36,13 @@ DRAWN = {
     "token_grid": [([WORDS, ["a", "-"]], "-")],
     "lookup": [(WORDS, [2, 0, 1], SQUARE)],
     "flow": [(dict.fromkeys(SHAPES, (3, 2)),)],
-    "masks": [(dict.fromkeys(WORDS[:2], SQUARE > 0), WORDS, WORDS)],
+    "masks": [
+        (dict.fromkeys(WORDS[:2], SQUARE > 0), WORDS, WORDS),
+        (dict.fromkeys("abcd", SQUARE > 0), WORDS, WORDS),
+    ],
+    "reads_and_says": [(WORDS, WORDS)],
+    "masking_steps": [(SQUARE, SQUARE == 0, SQUARE, WORDS)],
+    "nan_spreads": [([SQUARE[0] > 0] * 2, SQUARE > 0, WORDS)],
     "sequence_of_curves": [(WORDS, {"a": SQUARE[0]}, XY)],
     "image": [(SQUARE, XY, (-1.0, 1.0))],
     "norm_axes": [(4, 3)],
@@ -130,7 +136,8 @@ def test_every_drawing_function_is_drawn():
     """Here, or in the tests of its module."""
     drawn = set(DRAWN)
     for path in Path(__file__).parent.glob("test_figures_*.py"):
-        drawn |= set(import_module(f"tests.library.{path.stem}").DRAWN)
+        module = import_module(f"tests.library.{path.stem}")
+        drawn |= set(getattr(module, "DRAWN", ()))
     public = {
         name
         for name, value in inspect.getmembers(figures, inspect.isfunction)

@@ -84,6 +84,7 @@ def test_causal_mask_is_made_where_it_is_wanted():
     assert causal_mask(3, torch.device("cpu")).device.type == "cpu"
     with torch.device("meta"):
         assert causal_mask(3).device.type == "meta"
+    assert additive(causal_mask(3, "meta")).device.type == "meta"
 
 
 def test_the_masks_are_where_their_tensors_are():
