@@ -15,7 +15,6 @@ WORDS = list("abc")
 SQUARE = torch.eye(3)
 LINE = torch.tensor([1.0, 2.0, 4.0])
 LONG = [f"word {i}" for i in range(9)]
-SHAPES = ("X", "Q", "K", "V", "scores", "weights", "context")
 XY = ("x", "y")
 DRAWN = {
     "ranges": [({"a": SQUARE[0], "b": SQUARE[1]}, "share")],
@@ -33,9 +32,12 @@ DRAWN = {
         (WORDS, {"a": SQUARE[0], "b": SQUARE[1]}, "y"),
     ],
     "arrows": [(SQUARE - 0.5, WORDS, XY)],
+    "shadows": [(SQUARE[0, :2], dict.fromkeys(WORDS, 1 - SQUARE[0, :2] * 3))],
+    "ruler": [(SQUARE[0, :2], {"a": 1 - SQUARE[0, :2] * 3}, "q", XY)],
+    "to_shares": [(WORDS, SQUARE[0] - 0.5, {"exp": SQUARE[0]})],
+    "spread": [({"a": SQUARE[0] + 0.1, "b": SQUARE[1] + 0.1}, "size")],
     "token_grid": [([WORDS, ["a", "-"]], "-")],
     "lookup": [(WORDS, [2, 0, 1], SQUARE)],
-    "flow": [(dict.fromkeys(SHAPES, (3, 2)),)],
     "masks": [
         (dict.fromkeys(WORDS[:2], SQUARE > 0), WORDS, WORDS),
         (dict.fromkeys("abcd", SQUARE > 0), WORDS, WORDS),
