@@ -13,6 +13,7 @@ from lib import figures
 
 WORDS = list("abc")
 SQUARE = torch.eye(3)
+LINE = torch.tensor([1.0, 2.0, 4.0])
 LONG = [f"word {i}" for i in range(9)]
 XY = ("x", "y")
 DRAWN = {
@@ -53,6 +54,13 @@ DRAWN = {
     "sequence_of_curves": [(WORDS, {"a": SQUARE[0]}, XY)],
     "image": [(SQUARE, XY, (-1.0, 1.0))],
     "norm_axes": [(4, 3)],
+    "norm_steps": [({"x": SQUARE[0], "y": SQUARE[1] - 0.5},)],
+    "one_layer": [(WORDS,)],
+    "by_layer": [
+        ({"post-norm": LINE, "pre-norm": LINE + 1}, "size"),
+        ({"plain": LINE}, "size", "{x:.0e}"),
+    ],
+    "memory": [(WORDS, {"a": (WORDS, SQUARE), "b": (WORDS, SQUARE)})],
     "residual_paths": [()],
     "attention_maps": [
         ({"a": SQUARE}, WORDS, WORDS),
