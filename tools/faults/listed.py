@@ -189,7 +189,7 @@ LISTED = [
         "keepdim=True))",
         "half precision comes back as float32",
     ),
-    # Chapter 3: attention
+    # Chapter 4: attention
     Fault(
         "attention",
         "(q / math.sqrt(q.shape[-1])) @ k.mT",
