@@ -212,6 +212,29 @@ def test_collate():
     assert ids.target.tolist() == [[one, two, 2], [one, 2, 0]]
     moved = ids.to(DEVICE)
     assert type(moved) is type(ids) and moved.target.device.type == DEVICE.type
+    assert {part.device.type for part in ids.to("meta")} == {"meta"}
+
+
+PAIR = [Example("ab", "12", "en")]
+
+
+@BAD
+@pytest.mark.parametrize(
+    "given, error, parts",
+    [
+        (([], ISO, ISO), ValueError, ("examples", "at least one", "none")),
+        (
+            (["ab"], ISO, ISO),
+            TypeError,
+            ("an item of examples", "an Example", "str"),
+        ),
+        ((PAIR, "ab", ISO), TypeError, ("source", "Vocabulary", "str")),
+        ((PAIR, ISO, None), TypeError, ("target", "Vocabulary", "NoneType")),
+    ],
+)
+def test_collate_refuses(given, error, parts):
+    with refused(error, *parts):
+        collate(*given)
 
 
 def everything(some, vocabulary):
@@ -228,6 +251,15 @@ def test_batches_lose_nothing(examples, source, bucket):
     wanted = sorted((e.text, e.iso) for e in examples[:700])
     assert everything(some, source) == wanted
     assert sorted(len(b.source) for b in some) == [60] + [64] * 10
+
+
+def test_a_batch_has_64_examples_if_nobody_says_otherwise(examples, source):
+    made = batches(examples[:130], source, ISO)
+    assert sorted(len(batch.source) for batch in made) == [2, 64, 64]
+    again = batches(examples[:130], source, ISO, 64, 1, 0)
+    assert [b.source.tolist() for b in made] == [
+        b.source.tolist() for b in again
+    ]
 
 
 def test_batches_are_shuffled_repeatably(examples, source):

@@ -192,6 +192,16 @@ EQUIVALENT = {
         ("decoding", f"{place}: {before}  ->  {after}"): why
         for place, before, after, why in DECODING
     },
+    (
+        "dates",
+        "splits: total = (LAST - FIRST).days + 1  ->  total = (1 + (LAST - "
+        "FIRST).days)",
+    ): SUM,
+    (
+        "dates",
+        "splits: days = [FIRST + timedelta(i) for i in range(total)]  ->  "
+        "days = [(timedelta(i) + FIRST) for i in range(total)]",
+    ): SUM,
     **{
         (
             "dates",
