@@ -177,7 +177,7 @@ def test_the_order_of_the_chapters():
     names = list(stored())
     assert set(SLOW) <= set(names)
     shown, *others = chapters_for("attention")
-    assert shown.startswith("03_") and set(others) < set(names)
+    assert shown.startswith("04_") and set(others) < set(names)
     assert others[-len(SLOW) :] == [n for n in others if n in SLOW]
     first = chapters_for("attention", f"{others[-1]}, In [3]")
     assert first == [others[-1], shown, *others[:-1]]
@@ -200,7 +200,7 @@ SCRIPT = """if True:
         Task, answers, chapter_is_right, control, task_for, verdicts,
     )
 
-    (chapter,) = (n for n in notebooks.stored() if n.startswith("03_"))
+    (chapter,) = (n for n in notebooks.stored() if n.startswith("04_"))
     for name in set(notebooks.stored()) - {chapter}:
         del notebooks.stored()[name]
     units.files_for = lambda module: ["test_attention.py"]
@@ -244,7 +244,7 @@ def tried():
 
 def test_both_ways_say_survived_and_caught(tried):
     ((notebook, test), nothing), _, without = tried
-    assert notebook["noticed"].startswith("03_")
+    assert notebook["noticed"].startswith("04_")
     assert "In [" in notebook["noticed"] and notebook["why"]
     assert test["noticed"].startswith("test_attention.py::") and test["why"]
     for answer in nothing:
@@ -256,7 +256,7 @@ def test_what_does_not_end_is_noticed_only_where_it_is_expected(tried):
     _, (undeclared, cell, test, *_), _ = tried
     assert not undeclared["noticed"]
     assert "does not end within 2 seconds" in undeclared["untried"]
-    for answer, place in ((cell, "03_"), (test, "test_attention.py::")):
+    for answer, place in ((cell, "04_"), (test, "test_attention.py::")):
         assert answer["noticed"].startswith(place)
         assert answer["why"] == "does not end" and not answer["untried"]
 
@@ -278,7 +278,7 @@ def test_a_usage_error_of_pytest_is_not_a_catch(tried):
 
 def test_the_control_would_notice_a_chapter_that_is_wrong(tried):
     _, (*_, chapter), _ = tried
-    assert chapter["noticed"].startswith("03_")
+    assert chapter["noticed"].startswith("04_")
     assert chapter["why"].startswith("ImportError: cannot import name")
 
 
