@@ -1,6 +1,7 @@
 """lib.dates: many ways to write a date, and never two dates for a text."""
 
 import hashlib
+import itertools
 from datetime import date, datetime, timedelta
 
 import pytest
@@ -269,6 +270,26 @@ def test_batches_are_shuffled_repeatably(examples, source):
     assert torch.equal(first(), first())
     assert not torch.equal(first(seed=1), first())
     assert first().tolist() != collate(examples[:64], source, ISO)[0].tolist()
+
+
+def lengths(batch):
+    return (batch.source != 0).sum(dim=1).tolist()
+
+
+def test_a_bucket_holds_neighbours_in_length(examples, source):
+    """One bucket of five batches: no length is inside of two ranges."""
+    made = batches(examples[:320], source, ISO, size=64, bucket=5)
+    ranges = sorted((min(lengths(b)), max(lengths(b))) for b in made)
+    for (_, longest), (shortest, _) in itertools.pairwise(ranges):
+        assert longest <= shortest
+    assert [min(lengths(b)) for b in made] != [least for least, _ in ranges]
+
+
+def test_without_buckets_nothing_is_sorted(examples, source):
+    some = examples[:200]
+    made = batches(some, source, ISO)
+    assert some == examples[:200]  # the list of the caller stays as it was
+    assert all(lengths(batch) != sorted(lengths(batch)) for batch in made[:2])
 
 
 def test_buckets_save_padding(examples, source):
