@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import random
 from datetime import date, datetime, timedelta
 
 import pytest
@@ -290,6 +291,11 @@ def test_without_buckets_nothing_is_sorted(examples, source):
     made = batches(some, source, ISO)
     assert some == examples[:200]  # the list of the caller stays as it was
     assert all(lengths(batch) != sorted(lengths(batch)) for batch in made[:2])
+    order = list(some)
+    random.Random(0).shuffle(order)
+    for start, batch in zip(range(0, 200, 64), made, strict=True):
+        expected = collate(order[start : start + 64], source, ISO)
+        assert torch.equal(batch.source, expected.source)
 
 
 def test_buckets_save_padding(examples, source):
