@@ -26,6 +26,10 @@ def bilinear_scores(q, W, k):
 def bilinear_scores(q, W, k):
     return torch.einsum("id,de,je->ij", q, W, k) / math.sqrt(q.shape[1])
 """,
+        "matrix products instead of letters": """
+def bilinear_scores(q, W, k):
+    return q @ W @ k.mT
+""",
     },
     "attend_heads_last": {
         "softmax over the heads": """

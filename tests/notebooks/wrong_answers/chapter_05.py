@@ -286,5 +286,9 @@ def grouped_attention(q, k, v):
     k, v = (t.repeat_interleave(times, dim=2) for t in (k, v))
     return attention(q, k, v)
 """,
+        "leaves it to PyTorch": """
+def grouped_attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+""",
     },
 }
