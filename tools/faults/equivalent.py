@@ -202,6 +202,12 @@ EQUIVALENT = {
         "splits: days = [FIRST + timedelta(i) for i in range(total)]  ->  "
         "days = [(timedelta(i) + FIRST) for i in range(total)]",
     ): SUM,
+    (
+        "dates",
+        "stretches: return [items[i : i + size] for i in range(0, len(items), "
+        "size)]  ->  return [items[i : (size + i)] for i in range(0, "
+        "len(items), size)]",
+    ): SUM,
     **{
         (
             "dates",
