@@ -286,6 +286,13 @@ def test_a_bucket_holds_neighbours_in_length(examples, source):
     assert [min(lengths(b)) for b in made] != [least for least, _ in ranges]
 
 
+def test_the_batches_of_buckets_are_shuffled(examples, source):
+    """Else the short half of every bucket would come before the long one."""
+    made = batches(examples[:640], source, ISO, size=64, bucket=2)
+    pairs = zip(made[::2], made[1::2], strict=True)
+    assert not all(max(lengths(a)) <= min(lengths(b)) for a, b in pairs)
+
+
 def test_without_buckets_nothing_is_sorted(examples, source):
     some = examples[:200]
     made = batches(some, source, ISO)
