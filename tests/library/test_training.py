@@ -122,6 +122,16 @@ def test_warmup_rate():
 # --- one step
 
 
+def test_what_a_recipe_is_if_nobody_says_otherwise():
+    assert Recipe(rate).numbers(0) == {
+        "rate": rate(1),
+        "smoothing": 0.1,
+        "clip": 1.0,
+        "averaging": 0.98,
+        "pad_id": 0,
+    }
+
+
 def test_a_step_is_torchs_adam():
     """Without averaging and clipping, against a loop in torch.
 

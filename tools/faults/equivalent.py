@@ -217,6 +217,12 @@ EQUIVALENT = {
         for order in ("(12, 11, 13)", "(11, 13, 12)")
     },
     (
+        "training",
+        "warmup_rate: return d_model**-0.5 * min(step**-0.5, step * "
+        "warmup**-1.5)  ->  return d_model**-0.5 * min(step * warmup ** "
+        "(-1.5), step ** (-0.5))",
+    ): "the smaller of two is the same in either order",
+    (
         "transformer",
         "Transformer.target_mask: return padding & causal_mask("
         "target.shape[1], target.device)  ->  return padding & "
