@@ -163,6 +163,37 @@ def test_a_step_is_torchs_adam():
         same(one.data, two.data)
 
 
+def test_the_recipe_says_which_target_does_not_count():
+    """Token 5 is the PAD of this recipe: it costs nothing."""
+    batch = data()[0].to(DEVICE)
+    ours = trainer(pad_id=5, averaging=0.0)
+    logits = ours.model(batch.source, batch.decoder_input)
+    assert (batch.target == 5).any()
+    expected = label_smoothed_loss(logits, batch.target, 0.1, 5).item()
+    assert ours.step(batch) == pytest.approx(expected, rel=1e-2)
+    counted = label_smoothed_loss(logits, batch.target, 0.1, 0).item()
+    assert abs(counted - expected) > 0.01 * expected
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="half precision on a GPU")
+def test_on_a_cpu_nothing_is_computed_in_half_precision():
+    ours, seen = trainer(), set()
+    for module in ours.model.modules():
+        module.register_forward_hook(
+            lambda module, inputs, output: seen.add(output.dtype)
+        )
+    ours.step(data()[0])
+    assert seen == {torch.float32}
+
+
+def test_a_loss_that_is_none_names_the_batch_if_nobody_names_it():
+    ours = trainer()
+    with torch.no_grad():
+        ours.model.encoder.blocks[0].feed_forward.widen.weight[0, 0] = math.nan
+    with pytest.raises(FloatingPointError, match="at step 1, the batch;"):
+        ours.step(data()[0])
+
+
 def test_gradients_are_clipped():
     ours = trainer(dropout=0.0, clip=0.01)
     ours.step(data()[0])

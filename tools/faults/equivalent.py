@@ -14,6 +14,56 @@ SUM = "a sum does not depend on the order"
 AXES = "to exchange two axes is the same both ways"
 ON_CPU = "the inputs of a test without a GPU are on the CPU"
 TWO_AXES = "logits have two axes here, so that 1 is the last"
+FUSED = "a fused optimiser takes the same steps, faster"
+PAIRED = "the average is a copy of the model: as many parameters"
+ADAM = "model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True"
+BOTH = "self.average.parameters(), self.model.parameters(), strict=True"
+TRAINING = (
+    (
+        "warmup_rate",
+        "return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)",
+        "return d_model**-0.5 * min(step * warmup ** (-1.5), step ** (-0.5))",
+        "the smaller of two is the same in either order",
+    ),
+    (
+        "Recipe.numbers",
+        'return asdict(self) | {"rate": self.rate(max(step, 1))}',
+        'return asdict(self) | {"rate": self.rate(max(1, step))}',
+        "the larger of two is the same in either order",
+    ),
+    (
+        "Trainer.__init__",
+        f"self.optimiser = torch.optim.Adam( {ADAM} )",
+        "self.optimiser = torch.optim.Adam(model.parameters(), "
+        "betas=(0.9, 0.98), eps=1e-09)",
+        FUSED,
+    ),
+    (
+        "Trainer.__init__",
+        ADAM,
+        ADAM.replace("True", "False"),
+        FUSED,
+    ),
+    (
+        "Trainer.step",
+        "recipe, number = self.recipe, len(self.losses) + 1",
+        "recipe, number = self.recipe, (1 + len(self.losses))",
+        SUM,
+    ),
+    ("Trainer.step", "batch = batch.to(device)", "batch = batch", ON_CPU),
+    (
+        "Trainer.update_average",
+        f"pairs = zip( {BOTH} )",
+        "pairs = zip(self.average.parameters(), self.model.parameters())",
+        PAIRED,
+    ),
+    (
+        "Trainer.update_average",
+        BOTH,
+        BOTH.replace("True", "False"),
+        PAIRED,
+    ),
+)
 DECODING = (
     (
         "WholeDecoder.__init__",
@@ -216,12 +266,10 @@ EQUIVALENT = {
         ): "`in` finds a number wherever it stands in the tuple"
         for order in ("(12, 11, 13)", "(11, 13, 12)")
     },
-    (
-        "training",
-        "warmup_rate: return d_model**-0.5 * min(step**-0.5, step * "
-        "warmup**-1.5)  ->  return d_model**-0.5 * min(step * warmup ** "
-        "(-1.5), step ** (-0.5))",
-    ): "the smaller of two is the same in either order",
+    **{
+        ("training", f"{place}: {before}  ->  {after}"): why
+        for place, before, after, why in TRAINING
+    },
     (
         "transformer",
         "Transformer.target_mask: return padding & causal_mask("
