@@ -106,7 +106,7 @@ def counter(digits: int) -> Axes:
 def waves(table: Tensor, base: float = 10_000.0) -> Axes:
     """All entries of a table of sinusoids, and how long a turn takes."""
     d_model = table.shape[1]
-    axes = image(table, ("dimension", "position"), (-1, 1))
+    axes = image(table, ("dimension", "position"), (-1.0, 1.0))
     axes.figure.set_size_inches(5.4, 3.8)
     axes.images[0].colorbar.set_ticks([-1, 0, 1])
     places = [0, d_model // 4, d_model // 2, 3 * d_model // 4]
