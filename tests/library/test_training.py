@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch import nn
 
+from lib import training
 from lib.dates import Batch
 from lib.training import (
     Recipe,
@@ -285,6 +286,30 @@ def test_a_run_continues_from_a_file(tmp_path):
     assert os.listdir(tmp_path) == ["a.safetensors"]
     again = trainer(0.1)
     assert train(again, data(), 20, tmp_path / "a.safetensors") == once.losses
+
+
+@pytest.mark.parametrize(
+    "steps, every, saved",
+    [
+        (1, {}, [1]),
+        (250, {}, [100, 200, 250]),
+        (6, {"every": 4}, [4, 6]),
+        (8, {"every": 4}, [4, 8]),
+        (3, {"every": 1}, [1, 2, 3]),
+    ],
+)
+def test_a_checkpoint_is_written_now_and_then_and_at_the_end(
+    steps, every, saved, tmp_path, monkeypatch
+):
+    ours, found = trainer(), []
+    monkeypatch.setattr(
+        training,
+        "save_checkpoint",
+        lambda t, path: found.append(len(t.losses)),
+    )
+    ours.step = lambda batch, name: ours.losses.append(1.0) or 1.0
+    train(ours, data(), steps, tmp_path / "never", **every)
+    assert found == saved
 
 
 SCRIPT = """
