@@ -20,7 +20,7 @@ from tools.faults.generate import faults_in, generated
 from tools.faults.listed import LISTED
 from tools.faults.notebooks import SLOW, chapters_for, stored
 from tools.faults.report import gone, problems, row, totals
-from tools.faults.units import files_for
+from tools.faults.units import FirstFailure, files_for
 
 SOURCE = '''\
 """Doc 1."""
@@ -280,6 +280,17 @@ def test_the_control_would_notice_a_chapter_that_is_wrong(tried):
     _, (*_, chapter), _ = tried
     assert chapter["noticed"].startswith("04_")
     assert chapter["why"].startswith("ImportError: cannot import name")
+
+
+def test_an_interrupt_that_no_test_expects_is_noticed(tmp_path, capsys):
+    file = tmp_path / "test_stop.py"
+    file.write_text("def test_it():\n    raise KeyboardInterrupt('enough')\n")
+    failure = FirstFailure(lambda place: None)
+    options = [f"--rootdir={tmp_path}", "-q", "-p", "no:xdist"]
+    status = pytest.main([str(file), *options], plugins=[failure])
+    assert status is pytest.ExitCode.INTERRUPTED
+    assert failure.answer.noticed.endswith("test_stop.py::test_it")
+    assert failure.answer.why == "KeyboardInterrupt: enough"
 
 
 def test_the_equivalent_faults_are_still_generated():

@@ -18,6 +18,7 @@ FUSED = "a fused optimiser takes the same steps, faster"
 PAIRED = "the average is a copy of the model: as many parameters"
 ADAM = "model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True"
 BOTH = "self.average.parameters(), self.model.parameters(), strict=True"
+DUE = "due = asked or number + 1 == steps or (number + 1) % every == 0"
 TRAINING = (
     (
         "warmup_rate",
@@ -51,6 +52,30 @@ TRAINING = (
         SUM,
     ),
     ("Trainer.step", "batch = batch.to(device)", "batch = batch", ON_CPU),
+    (
+        "train",
+        DUE,
+        DUE.replace("number + 1 ==", "(1 + number) =="),
+        SUM,
+    ),
+    (
+        "train",
+        DUE,
+        DUE.replace("(number + 1) %", "((1 + number)) %"),
+        SUM,
+    ),
+    (
+        "exact_match",
+        "source, decoder_input, target = batch.to(device)",
+        "source, decoder_input, target = batch",
+        ON_CPU,
+    ),
+    (
+        "exact_match",
+        "right += fits.all(-1).sum().item()",
+        "right += fits.all(1).sum().item()",
+        "targets have two axes, so that 1 is the last",
+    ),
     (
         "Trainer.update_average",
         f"pairs = zip( {BOTH} )",

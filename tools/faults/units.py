@@ -45,10 +45,16 @@ class FirstFailure:
     """
 
     def __init__(self, at: At):
-        self.at, self.answer = at, Answer()
+        self.at, self.answer, self.now = at, Answer(), ""
 
     def pytest_runtest_logstart(self, nodeid):
-        self.at(short(nodeid))
+        self.now = short(nodeid)
+        self.at(self.now)
+
+    def pytest_keyboard_interrupt(self, excinfo):
+        """What a test does not expect is noticed, also this."""
+        if not self.answer.noticed:
+            self.answer = Answer(self.now, excinfo.exconly())
 
     def pytest_runtest_logreport(self, report):
         self.remember(report)
@@ -83,8 +89,8 @@ def caught_by_units(
     own, *others = files_for(fault.module)
     for names in filter(None, ([own], others)):
         status, answer, output = session(names, book, at)
-        imported = status is pytest.ExitCode.INTERRUPTED
-        if status not in RAN and not (imported and answer.noticed):
+        ended = status is pytest.ExitCode.INTERRUPTED
+        if status not in RAN and not (ended and answer.noticed):
             return Answer(untried=f"pytest: {status!r}: {output[-500:]}")
         if answer.noticed:
             return answer
