@@ -297,6 +297,14 @@ def test_figures_fill_the_column_on_the_pages_ground(
     assert image.evaluate(DARKNESS) == ground
 
 
+def test_a_picture_of_colours_keeps_them_in_the_dark(tab, address):
+    tab.emulate_media(color_scheme="dark")
+    tab.goto(address + "book/03_scoring_with_einsum.html")
+    image = tab.locator(".tag_keep-colours figure img")
+    assert image.count() == 1
+    assert image.evaluate("(i) => getComputedStyle(i).filter") == "none"
+
+
 def test_theme_button_switches_and_is_remembered(tab, address):
     colour = "getComputedStyle(document.body).backgroundColor"
     tab.goto(address + PAGES[0])
