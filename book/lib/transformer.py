@@ -101,14 +101,17 @@ def initialise(model: nn.Module) -> None:
     Source: Glorot and Bengio 2010, equation 16. W_Q, W_K and W_V count as
     three matrices, not as one. Embedding tables keep their own start.
     """
-    for module in reversed([*model.modules()]):  # parts before the whole
+    parts: dict[nn.Parameter, int] = {}  # how many matrices one weight holds
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            parts[module.in_proj.weight] = 3
         if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
+            parts.setdefault(module.weight, 1)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-        if isinstance(module, MultiHeadAttention):
-            for matrix, _ in module.matrices():
-                nn.init.xavier_uniform_(matrix)
+    for weight, number in parts.items():
+        for matrix in weight.chunk(number):
+            nn.init.xavier_uniform_(matrix)
 
 
 class Tables(nn.Module):

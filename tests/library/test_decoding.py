@@ -48,7 +48,7 @@ def test_greedy_is_the_best_token_every_time(kind, seed):
 
 
 def test_rows_end_at_different_steps_in_these_tests():
-    written = greedy(build(seed=4, sharp=1.5), sources(seed=4), 12)
+    written = greedy(build(seed=19, sharp=1.5), sources(seed=19), 12)
     lengths = (written != 0).sum(1).tolist()
     assert len(set(lengths)) > 2 and min(lengths) == 1
 

@@ -909,7 +909,7 @@ LISTED = [
     Fault(
         "transformer",
         "nn.init.xavier_uniform_(matrix)",
-        "nn.init.xavier_uniform_(module.in_proj.weight)",
+        "nn.init.xavier_uniform_(weight)",
         "W_Q, W_K and W_V count as one matrix",
     ),
     Fault(
