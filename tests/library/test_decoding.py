@@ -9,9 +9,8 @@ from torch import nn
 
 from lib.beams import beam_search
 from lib.cache import IncrementalDecoder
+from lib.decoders import WholeDecoder, decoder_for
 from lib.decoding import (
-    WholeDecoder,
-    decoder_for,
     filtered,
     greedy,
     next_logits,
