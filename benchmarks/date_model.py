@@ -42,6 +42,7 @@ def config(source: int, target: int) -> TransformerConfig:
 def main() -> None:
     torch.set_num_threads(1)
     setup()
+    about = circumstances() | {"commit": commit()}
     days = splits()
     examples = generate(days["train"], STEPS * SIZE)
     source = characters([e.text for e in examples])
@@ -69,8 +70,7 @@ def main() -> None:
     _, seed, trainer = best
     FOLDER.mkdir(exist_ok=True)
     save_file(trainer.average.state_dict(), WEIGHTS)
-    card = circumstances() | {
-        "commit": commit(),
+    card = about | {
         "task": "dates in words to ISO 8601, 1900 to 2099",
         "languages": LANGUAGES,
         "data": "Unicode CLDR through Babel, examples from splits() and "

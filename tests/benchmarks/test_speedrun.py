@@ -1,11 +1,9 @@
 """The race is fair, and its page says what was measured."""
 
-import math
-
 import pytest
 import torch
 
-from benchmarks import speedrun
+from benchmarks import date_model, speedrun
 from benchmarks.speedrun import Entry, race, recipe, score, yardstick
 from lib.dates import batches, characters, generate, splits
 from lib.training import Recipe, Trainer
@@ -104,8 +102,27 @@ def test_a_racer_comes_from_a_file(tmp_path):
     assert speedrun.load(path)([1, 2], 7) == (2, 7)
 
 
-def test_the_recipe_of_the_book_is_the_one_of_make_model():
-    days = splits()["train"]
-    racer = recipe(days[:500], 3)
-    rates = [racer.trainer.recipe.rate(k) for k in range(1, racer.steps + 1)]
-    assert rates == [date_model.rate(k) for k in range(1, racer.steps + 1)]
+def test_the_recipe_of_the_book_is_the_one_of_make_model(monkeypatch):
+    asked, steps = [], range(1, date_model.STEPS + 1)
+    examples = generate(DAYS["train"], 600)
+
+    def few(days, count):
+        asked.append(count)
+        return examples
+
+    monkeypatch.setattr(speedrun, "generate", few)
+    racer = recipe(DAYS["train"], 3)
+    assert asked == [date_model.STEPS * date_model.SIZE]
+    assert racer.steps == date_model.STEPS
+    rates = [racer.trainer.recipe.rate(step) for step in steps]
+    assert rates == [date_model.rate(step) for step in steps]
+    model = racer.trainer.model
+    sizes = len(racer.source), len(racer.target)
+    assert model.config == date_model.config(*sizes)
+    torch.manual_seed(3)
+    again = Transformer(model.config).state_dict()
+    assert all((again[k] == v).all() for k, v in model.state_dict().items())
+    batch = date_model.SIZE, date_model.BUCKET
+    data = batches(examples, racer.source, racer.target, *batch)
+    for one, other in zip(racer.batches, data, strict=True):
+        assert one.source.equal(other.source)
