@@ -11,6 +11,7 @@ from benchmarks import (
     attention,
     dates,
     decoding,
+    hops,
     layouts,
     matrix_product,
     model,
@@ -138,11 +139,28 @@ def test_babel_writes_the_same_dates():
     assert found["examples"] == 50 and found["generate by babel"] > 0
 
 
+def test_a_map_is_followed_twice_and_no_test_map_is_trained_on():
+    treasure = torch.tensor([[2, 0, 3, 5, 4, 1]])
+    assert hops.two_hops(treasure).tolist() == [[5, 3, 1, 0, 4, 2]]
+    known, unseen = (set(map(tuple, part.tolist())) for part in hops.split())
+    assert len(known | unseen) == 720 and not known & unseen
+    assert 0.15 < len(unseen) / 720 < 0.25
+
+
+def test_models_of_hops_have_the_sizes_of_their_names():
+    for name, widths in hops.MODELS.items():
+        blocks = hops.model(widths)[2].blocks
+        found = [block.feed_forward.widen.out_features for block in blocks]
+        assert found == widths and str(widths[0]) in name
+    shares = hops.run("two blocks of 64 units", 0, steps=hops.EVERY)
+    assert len(shares) == 1 and 0 <= shares[0] <= 1
+
+
 @pytest.mark.parametrize(
     "module",
     [
         *(ablations, attention, dates, decoding, layouts, matrix_product),
-        *(model, written_dates),
+        *(hops, model, written_dates),
     ],
 )
 def test_results_say_where_and_when(module):

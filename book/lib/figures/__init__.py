@@ -15,6 +15,7 @@ from lib.figures.masking import *
 from lib.figures.norms import *
 from lib.figures.plots import *
 from lib.figures.scoring import *
+from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
 from lib.figures.turning import *
