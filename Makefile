@@ -71,7 +71,7 @@ faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
 
-model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 and 12 from five seeds
+model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 from five seeds
 	PYTHONPATH=book $(BIN)/python -m benchmarks.date_model
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other

@@ -1,4 +1,4 @@
-"""The trained model of chapters 11 and 12: `make model`.
+"""The trained model of chapters 11 to 14: `make model`.
 
 Trains from five seeds, keeps the one that is best on the validation dates,
 and asks the test dates once. Written are the averaged weights and a card

@@ -34,6 +34,9 @@ from tools.taught import (
 
 # What a definition may use though no chapter teaches it.
 FOUNDATION = {"runtime", "validate", "lists", "checkpoints"}
+# Plumbing that a definition may name; it stands on what chapters teach, be it
+# later than the definition.
+PLUMBING = {"dates", "decoders"}
 
 
 def imports_from_lib(
@@ -249,7 +252,7 @@ def misplaced(book: Book, module: str, imported: str) -> str | None:
     """Why a module may not import another; None if it may."""
     if imported not in book.library:
         return "which does not exist"
-    if imported in FOUNDATION:
+    if imported in FOUNDATION | PLUMBING:
         return None
     if module in FOUNDATION:
         return "but all others rest on it"

@@ -1,4 +1,4 @@
-"""Chapter 12: beam search, which follows several texts at once."""
+"""Chapter 13: beam search, which follows several texts at once."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Chapter 12: keys and values that are computed once.
+"""Chapter 14: keys and values that are computed once.
 
 `IncrementalDecoder` gives the logits of `Transformer.decode`, but wants the
 new positions only. It calls the parts of the decoder's blocks, with two

@@ -1,6 +1,6 @@
-"""Checkpoints as files: named tensors and what JSON can say about them.
+"""Checkpoints of a `Trainer`: named tensors and what JSON can say of them.
 
-Not taught. A safetensors file, which holds numbers and no code.
+Not taught. Safetensors files, which hold numbers and no code.
 """
 
 import json
@@ -11,7 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from lib.runtime import replace_file
+from lib import validate
+from lib.runtime import random_states, replace_file, set_random_states
 
 Parts = dict[str, dict[str, Tensor]]
 
@@ -57,3 +58,48 @@ def read(path: Path | str) -> tuple[Parts, dict]:
         part, name = key.split(".", 1)
         parts.setdefault(part, {})[name] = tensor
     return parts, about
+
+
+def save_checkpoint(trainer, path: Path | str) -> None:
+    """Everything that the next step depends on, in one file.
+
+    A safetensors file: weights, averaged weights, the two moments of Adam
+    for each weight, the state of the random numbers; and as JSON in its
+    header the losses and the numbers of the recipe. No crash leaves half a
+    checkpoint.
+
+    Raises:
+        OSError: it cannot be written; what was there before is intact.
+    """
+    state = trainer.optimiser.state_dict()["state"]
+    parts = {
+        "model": trainer.model.state_dict(),
+        "average": trainer.average.state_dict(),
+        "random": random_states(),
+        **{f"adam.{i}": moments for i, moments in state.items()},
+    }
+    done = len(trainer.losses)
+    about = {"losses": trainer.losses, "recipe": trainer.recipe.numbers(done)}
+    write(path, parts, about)
+
+
+def load_checkpoint(trainer, path: Path | str) -> None:
+    """Put the trainer where `save_checkpoint` saw the other one.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is damaged, or of another model or recipe; the
+            trainer is unchanged.
+    """
+    parts, about = read(path)
+    validate.same_training(trainer, parts, about)
+    moments: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in parts.get("adam", {}).items():
+        number, name = key.split(".")
+        moments.setdefault(int(number), {})[name] = tensor
+    optimiser = trainer.optimiser.state_dict() | {"state": moments}
+    trainer.optimiser.load_state_dict(optimiser)
+    trainer.model.load_state_dict(parts["model"])
+    trainer.average.load_state_dict(parts["average"])
+    set_random_states(parts["random"])
+    trainer.losses = about["losses"]

@@ -1,8 +1,9 @@
-"""Chapter 11: the task, dates as people write them, to ISO 8601.
+"""The task of chapter 11: dates as people write them, to ISO 8601.
 
-Names and formats come from Unicode CLDR through the Babel library; English
-ordinals follow rules of our own, because CLDR has none. CLDR's short form is
-left out: in it 03/04/05 has several readings. Characters are tokens.
+Not taught. Names and formats come from Unicode CLDR through the Babel
+library; English ordinals follow rules of our own, because CLDR has none.
+CLDR's short form is left out: in it 03/04/05 has several readings. Characters
+are tokens.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Chapter 5: several attentions side by side.
 
 `MultiHeadAttention` serves as self-attention and as cross-attention. Its
-parts can be called one by one; chapter 12 does so.
+parts can be called one by one; chapter 14 does so.
 """
 
 from collections.abc import Iterator

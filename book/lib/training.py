@@ -1,7 +1,8 @@
 """Chapter 11: from random weights to a model that writes dates.
 
-Loss, learning rate, one step, the loop, checkpoints. Writing token by token
-comes in chapter 12; several devices in chapter 14.
+Loss, learning rate, one step, the loop. Checkpoints stand in
+`lib.checkpoints`; writing token by token comes in chapter 13, several devices
+in chapter 17.
 """
 
 import copy
@@ -15,14 +16,9 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from lib import checkpoints, validate
+from lib.checkpoints import load_checkpoint, save_checkpoint
 from lib.dates import Batch
-from lib.runtime import (
-    evaluation,
-    finish_first,
-    progress,
-    random_states,
-    set_random_states,
-)
+from lib.runtime import evaluation, finish_first, progress
 
 
 def label_smoothed_loss(
@@ -169,51 +165,6 @@ class Trainer:
         )
         for average, weight in pairs:
             average.lerp_(weight, 1 - self.recipe.averaging)
-
-
-def save_checkpoint(trainer: Trainer, path: Path | str) -> None:
-    """Everything that the next step depends on, in one file.
-
-    A safetensors file: weights, averaged weights, the two moments of Adam
-    for each weight, the state of the random numbers; and as JSON in its
-    header the losses and the numbers of the recipe. No crash leaves half a
-    checkpoint.
-
-    Raises:
-        OSError: it cannot be written; what was there before is intact.
-    """
-    state = trainer.optimiser.state_dict()["state"]
-    parts = {
-        "model": trainer.model.state_dict(),
-        "average": trainer.average.state_dict(),
-        "random": random_states(),
-        **{f"adam.{i}": moments for i, moments in state.items()},
-    }
-    done = len(trainer.losses)
-    about = {"losses": trainer.losses, "recipe": trainer.recipe.numbers(done)}
-    checkpoints.write(path, parts, about)
-
-
-def load_checkpoint(trainer: Trainer, path: Path | str) -> None:
-    """Put the trainer where `save_checkpoint` saw the other one.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is damaged, or of another model or recipe; the
-            trainer is unchanged.
-    """
-    parts, about = checkpoints.read(path)
-    validate.same_training(trainer, parts, about)
-    moments: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in parts.get("adam", {}).items():
-        number, name = key.split(".")
-        moments.setdefault(int(number), {})[name] = tensor
-    optimiser = trainer.optimiser.state_dict() | {"state": moments}
-    trainer.optimiser.load_state_dict(optimiser)
-    trainer.model.load_state_dict(parts["model"])
-    trainer.average.load_state_dict(parts["average"])
-    set_random_states(parts["random"])
-    trainer.losses = about["losses"]
 
 
 def train(

@@ -1,7 +1,7 @@
 """Chapter 10: encoder and decoder put together, from one configuration.
 
 Token ids in, logits out. Loss and training come in chapter 11, writing token
-by token in chapter 12.
+by token in chapter 13.
 """
 
 import pprint

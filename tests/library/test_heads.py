@@ -256,7 +256,7 @@ def test_the_parts_are_the_module(cross, bias):
 
 
 def test_recording_hears_a_part_alone():
-    """As the decoder of chapter 12 uses it, which never calls `forward`."""
+    """As the decoder of chapter 14 uses it, which never calls `forward`."""
     multi, x = module(), normal(2, 5, 6)
     with record_weights(multi) as weights:
         context, none = multi.attend(*multi.project(x, x, x))

@@ -7,6 +7,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
 from tools.rules import (
     FOUNDATION,
+    PLUMBING,
     Book,
     Cell,
     complete,
@@ -96,10 +97,21 @@ def test_modules_are_taught_in_the_order_of_their_cells():
     assert book(new="x = 1").taught == ["softmax", "attention", "new"]
 
 
-def test_what_all_others_rest_on_is_not_taught():
-    library = read_book().library
-    assert not FOUNDATION & set(read_book().taught)
-    assert all(library.keys() >= {name} for name in FOUNDATION)
+def test_what_definitions_may_use_untaught_is_not_taught():
+    served = FOUNDATION | PLUMBING
+    assert not served & set(read_book().taught)
+    assert read_book().library.keys() >= served
+
+
+def test_a_definition_may_name_plumbing_that_stands_on_later_ones():
+    plumbing = SERVES + "from lib.attention import f"
+    library = {"softmax": "import lib.dates\n" + SOFTMAX, "dates": plumbing}
+    library |= {"other": plumbing, "attention": "def f(): ..."}
+    cells = [TEACHES_SOFTMAX, "# lib/attention.py\ndef f(): ..."]
+    assert problems(book(*cells, **library)) == []
+    library["softmax"] = "import lib.other\n" + SOFTMAX
+    (problem,) = problems(book(*cells, **library))
+    assert problem.endswith("it imports lib.other, which is not taught")
 
 
 # same

@@ -89,7 +89,7 @@ TRAINING = (
         PAIRED,
     ),
 )
-DECODING = (
+DECODERS = (
     (
         "WholeDecoder.__init__",
         "self.ids = torch.empty( len(memory), 0, dtype=torch.int64, "
@@ -103,6 +103,8 @@ DECODING = (
         "len(memory), 0, dtype=torch.int32, device=memory.device",
         "ids that are put behind no ids keep their dtype",
     ),
+)
+DECODING = (
     (
         "next_logits",
         "logits = decoder(tokens[:, None])[:, -1]",
@@ -263,6 +265,10 @@ EQUIVALENT = {
         "len(self.layers[0][2].k)  ->  model, rows = self.model, "
         "len(self.layers[(-1)][2].k)",
     ): "every layer reads the same memory",
+    **{
+        ("decoders", f"{place}: {before}  ->  {after}"): why
+        for place, before, after, why in DECODERS
+    },
     **{
         ("decoding", f"{place}: {before}  ->  {after}"): why
         for place, before, after, why in DECODING

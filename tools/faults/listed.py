@@ -1251,31 +1251,31 @@ LISTED = [
         "a NaN is not noticed",
     ),
     Fault(
-        "training",
+        "checkpoints",
         '"average": trainer.average.state_dict()',
         '"average": trainer.model.state_dict()',
         "the weights are saved as their average",
     ),
     Fault(
-        "training",
+        "checkpoints",
         '    set_random_states(parts["random"])\n',
         "",
         "the random numbers begin again",
     ),
     Fault(
-        "training",
+        "checkpoints",
         "    trainer.optimiser.load_state_dict(optimiser)\n",
         "",
         "the moments of Adam begin again",
     ),
     Fault(
-        "training",
+        "checkpoints",
         '    trainer.average.load_state_dict(parts["average"])\n',
         "",
         "the average is not loaded",
     ),
     Fault(
-        "training",
+        "checkpoints",
         '    trainer.losses = about["losses"]\n',
         "",
         "the steps are counted from 0 again",
@@ -1298,7 +1298,7 @@ LISTED = [
         "fits.any(-1)",
         "one right token makes a date right",
     ),
-    # Chapter 12: keys and values that are remembered
+    # Chapter 14: keys and values that are remembered
     Fault(
         "cache",
         "model.positions(x, self.length)",
@@ -1401,7 +1401,7 @@ LISTED = [
         "PastAttention(block.cross_attention)",
         "the other attention looks back",
     ),
-    # Chapter 12: decoding
+    # Chapter 13: decoding
     Fault(
         "decoding",
         "logits[:, [config.pad_id, config.bos_id]] = -math.inf\n",
@@ -1409,13 +1409,13 @@ LISTED = [
         "PAD and BOS may be written",
     ),
     Fault(
-        "decoding",
+        "decoders",
         "None if may_attend.all() else may_attend",
         "None if may_attend.any() else may_attend",
         "the source mask is left out",
     ),
     Fault(
-        "decoding",
+        "decoders",
         "torch.cat([self.ids, target], dim=1)",
         "target",
         "the decoder without memory reads the last token only",
@@ -1480,7 +1480,7 @@ LISTED = [
         "exponential_()",
         "the generator is not used",
     ),
-    # Chapter 12: beams
+    # Chapter 13: beams
     Fault(
         "beams",
         "((5 + length) / 6) ** alpha",
