@@ -9,7 +9,7 @@ from lib import figures
 ROW = [14, 4, 18, 1]
 SHARES = {"one": [[0.0, 0.2], [0.4, 0.6]], "two": [[0.5, 1.0]]}
 WEIGHTS = torch.tensor([[0.25, 0.75, 0.0], [1.0, 0.001, 0.0]])
-WIDE = torch.arange(20.0).view(2, 10) / 40
+WIDE = torch.arange(20.0).view(2, 10) / 32
 LETTERS = list("abcdefghij")
 PANELS = {"few": (WEIGHTS, LETTERS[:3]), "many": (WIDE, LETTERS)}
 DRAWN = {
@@ -55,7 +55,7 @@ def test_maps_show_their_weights_and_share_their_rows(drawn):
     few, many = drawn
     assert (few.images[0].get_array() == WEIGHTS.numpy()).all()
     assert [t.get_text() for t in few.texts] == [".25", ".75", "1.00"]
-    assert not many.texts and many.images[0].get_clim() == (0, 19 / 40)
+    assert not many.texts and many.images[0].get_clim() == (0, 19 / 32)
     assert [t.get_text() for t in few.get_yticklabels()] == ["0", "1"]
     assert [t.get_text() for t in many.get_yticklabels()] == ["", ""]
     assert [t.get_text() for t in many.get_xticklabels()] == LETTERS[::2]
