@@ -19,6 +19,8 @@ DRAWN = {
     "tied_table": (TABLE, list("abc"), 2, SCORES),
     "parameter_shares": (SHARES,),
     "paths": (5,),
+    "writing": (SOURCE, SAID),
+    "by_distance": ([2, 4], {"a": [1.0, 1e-3], "line:b": [1.0, 0.1]}, "size"),
 }
 
 
@@ -103,3 +105,23 @@ def test_the_shortest_paths(drawn):
         for axes in drawn
     ]
     assert moves == [{0, 1}, {-1, 0, 1}, set(range(-4, 5))]
+
+
+@draws("writing")
+def test_one_run_of_the_encoder_and_one_of_the_decoder_a_token(drawn):
+    assert texts(drawn, "source") == SOURCE
+    assert texts(drawn, "encoder run") == ["encoder"]
+    for step, token in enumerate(SAID, start=1):
+        assert texts(drawn, f"output {step}") == [token]
+        assert texts(drawn, f"decoder run {step}") == [f"step {step}"]
+        read = ["BOS", *SAID][:step]
+        assert texts(drawn, f"input {step}") == read[-1:]
+        assert texts(drawn, f"again {step}") == read[:-1]
+        gids = [p.get_gid() for p in drawn.patches]
+        assert f"memory to step {step}" in gids
+
+
+@draws("by_distance")
+def test_powers_of_ten_stand_on_the_axis(drawn):
+    labels = [text.get_text() for text in drawn.get_yticklabels()]
+    assert any("10^{-2}" in label for label in labels)

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogFormatterMathtext
 from torch import Tensor
 
 from lib.figures.marks import (
@@ -21,6 +22,7 @@ from lib.figures.marks import (
     numbers,
     words,
 )
+from lib.figures.plots import curves
 
 QUIET = "#4D4D4D"
 
@@ -225,3 +227,66 @@ def _connections(length: int) -> dict[str, tuple[list, int]]:
         "convolutions of width 3": (convolution, length - 1),
         "self-attention": (attention, 1),
     }
+
+
+ROW = 1.45  # the distance of the steps in `writing`
+
+
+def writing(source: list[str], target: list[str]) -> Axes:
+    """Encode once, then one run of the decoder for each token of `target`.
+
+    Time runs downward. Gids: "source", "encoder run", "memory", and of step 1
+    "memory to step 1", "decoder run 1", "input 1" (on the token that is new)
+    or "again 1" (on those that an earlier step has read), and "output 1".
+    """
+    inputs, fed = ["BOS", *target[:-1]], None
+    figure, axes = plt.subplots(figsize=(5.4, 0.57 * ROW * len(target)))
+    for step, token in enumerate(target, start=1):
+        fed = _run(axes, step, inputs[:step], token, fed)
+    y = 0.0
+    for token in source:
+        box(axes, (0.95, y - 0.28), (1.7, 0.56), token, TOKEN, "source")
+        y -= 0.64
+    arrow(axes, (0.95, y), (0.95, y - 0.55))
+    box(axes, (0.95, y - 1.1), (1.7, 1.1), "encoder", PLATE, "encoder run")
+    arrow(axes, (1.8, y - 1.1), (2.25, y - 1.1))
+    bottom = 0.25 - ROW * len(target)
+    middle, size = (2.55, bottom / 2), (0.6, -bottom)
+    box(axes, middle, size, "memory", OUTPUT, "memory", rotation=90)
+    right = 3.4 + 0.97 * len(target) + 1.75
+    bare(axes, (0, right), (bottom - 0.1, 0.1))
+    return axes
+
+
+def _run(axes, step, inputs, token, fed) -> tuple[float, float]:
+    """One run of the decoder; gives the place where its output goes on."""
+    top, left = ROW * (1 - step), 3.4
+    width, middle = 0.97 * max(len(inputs), 2) + 0.15, top - 0.8
+    arrow(
+        axes, (2.85, middle), (left, middle), OUTPUT, f"memory to step {step}"
+    )
+    cell(axes, (left, top - 1.2), (width, 1.2))
+    style = {"ha": "left", "fontsize": 9.5, "gid": f"decoder run {step}"}
+    words(axes, (left + 0.12, top - 0.25), f"step {step}", **style)
+    for i, given in enumerate(inputs, start=1):
+        x = left + 0.56 + 0.97 * (i - 1)
+        colour, name = (TOKEN, "input") if i == step else ("white", "again")
+        style = {"color": INK if i == step else FAINT, "fontsize": 10}
+        gid = f"{name} {step}"
+        box(axes, (x, middle), (0.87, 0.56), given, colour, gid, **style)
+    if fed:
+        arrow(axes, fed, (left + 0.56 + 0.97 * (step - 1), middle + 0.3))
+    end = left + width
+    arrow(axes, (end, middle), (end + 0.45, middle))
+    at, size = (end + 0.9, middle), (0.87, 0.56)
+    box(axes, at, size, token, OUTPUT, f"output {step}", fontsize=10)
+    return end + 0.9, middle - 0.3
+
+
+def by_distance(
+    lengths: list[int], named: dict[str, list[float]], label: str
+) -> Axes:
+    """Curves against the length, on two logarithmic axes, powers of ten."""
+    axes = curves(lengths, named, ("length", label), log="xy")
+    axes.yaxis.set_major_formatter(LogFormatterMathtext())
+    return axes
