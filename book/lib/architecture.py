@@ -198,7 +198,7 @@ def _drawing(drawn: Architecture) -> Iterator[str]:
     tops = {side: _tops(column) for side, column in drawn.boxes.items()}
     height = -min(min(column) for column in tops.values()) + 16
     yield (
-        f'<svg class="architecture" viewBox="0 {8 - height:g} {WIDTH} '
+        f'<svg class="architecture" viewBox="-4 {8 - height:g} {WIDTH + 8} '
         f'{height:g}" width="100%" role="group" font-family="Helvetica, Arial,'
         ' sans-serif" font-size="10.5" text-anchor="middle" style="background:'
         f'#fff;color:{INK};max-width:30rem;display:block;margin:auto">'
