@@ -1,6 +1,7 @@
 """Chapter 10: the model from afar, its table, and ways between words."""
 
 import matplotlib.pyplot as plt
+import torch
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogFormatterMathtext
 from torch import Tensor
@@ -287,6 +288,7 @@ def by_distance(
     lengths: list[int], named: dict[str, list[float]], label: str
 ) -> Axes:
     """Curves against the length, on two logarithmic axes, powers of ten."""
-    axes = curves(lengths, named, ("length", label), log="xy")
+    exact = {name: torch.tensor(y).double() for name, y in named.items()}
+    axes = curves(lengths, exact, ("length", label), log="xy")
     axes.yaxis.set_major_formatter(LogFormatterMathtext())
     return axes
