@@ -4,16 +4,16 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib.figures import crossing
+from lib import figures
 
 SOURCE, TARGET = list("abc"), list("wxyz")
 WEIGHTS = torch.tensor([[0.0, 0.1, 0.9], [1.0, 0.0, 0.0]])
 SEEN = torch.tensor([True, True, False])
 DRAWN = {
-    "looks": (
+    "alignments": (
         [(SOURCE, TARGET[:2], WEIGHTS), (["a"], ["b"], WEIGHTS[1:, :1])],
     ),
-    "triple": (SOURCE, TARGET[:3], [*TARGET[1:3], "end"]),
+    "three_rows": (SOURCE, TARGET[:3], [*TARGET[1:3], "end"]),
     "decoder_layer": (TARGET, SOURCE),
     "three_masks": (
         {
@@ -30,7 +30,7 @@ DRAWN = {
 @pytest.fixture
 def drawn(request):
     """What the function of this name draws."""
-    axes = getattr(crossing, request.param)(*DRAWN[request.param])
+    axes = getattr(figures, request.param)(*DRAWN[request.param])
     plt.gcf().canvas.draw()
     yield axes
     plt.close("all")
@@ -53,7 +53,7 @@ def texts(axes, gid):
     return [t.get_text() for t in axes.texts if t.get_gid() == gid]
 
 
-@draws("looks")
+@draws("alignments")
 def test_arrows_are_as_wide_as_weights_and_small_ones_are_left_out(drawn):
     first, second = map(arrows, drawn)
     assert set(first) == {"look 0 1", "look 0 2", "look 1 0"}
@@ -66,7 +66,7 @@ def test_arrows_are_as_wide_as_weights_and_small_ones_are_left_out(drawn):
     assert texts(drawn[0], "target") == TARGET[:2]
 
 
-@draws("triple")
+@draws("three_rows")
 def test_a_position_reads_up_to_itself_and_says_the_next(drawn):
     found = arrows(drawn)
     reads = {gid for gid in found if gid.startswith("reads")}

@@ -26,7 +26,7 @@ from lib.figures.marks import (
 PATH = {"colour": ACCENT, "lw": 3.2, "mutation_scale": 14}  # of a position
 
 
-def looks(pairs: list[tuple[list[str], list[str], Tensor]]) -> list[Axes]:
+def alignments(pairs: list[tuple[list[str], list[str], Tensor]]) -> list[Axes]:
     """Source words above, written tokens below, arrows as wide as weights.
 
     A pair is source, target and the weights (target, source). The gid of an
@@ -61,7 +61,7 @@ def _row(axes, tokens, y, colour, name) -> list[float]:
     return places
 
 
-def triple(source: list[str], reads: list[str], says: list[str]) -> Axes:
+def three_rows(source: list[str], reads: list[str], says: list[str]) -> Axes:
     """Source, decoder input and target: who reads what, who must say what.
 
     Gids: "reads t j" (position t reads input j), "hears t" (it reads the
