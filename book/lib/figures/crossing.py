@@ -204,7 +204,7 @@ def three_masks(
     The panels are masks named as in `ORIGINS`. An arrow's gid is its letter
     and origin, as in "K memory"; a cell's is "open i j" or "closed i j".
     """
-    figure, row = plt.subplots(1, 3, figsize=(5.4, 3.7))
+    figure, row = plt.subplots(1, 3, figsize=(5.4, 4.0))
     tokens = {"source": source, "memory": source}
     for axes, (name, mask) in zip(row, panels.items(), strict=True):
         asks, answers = ORIGINS[name]
@@ -225,13 +225,13 @@ def three_masks(
             origin = asks if text == "Q" else answers
             gid = f"{text} {origin}".replace("\n", " ")
             letter(axes, (x, 0.85), (x, 2.25), text, gid, (0.32, 0))
-        bare(axes, (-0.9, 4.4), (-0.2, 9.9))
+        bare(axes, (-0.95, 4.8), (-0.2, 10.7))
     return list(row)
 
 
 def _mask(axes, mask: Tensor, rows: list[str], columns: list[str]) -> None:
     """A mask, cell by cell, with queries in rows and keys in columns."""
-    left, top = 2.2 - len(columns) / 2, 8.3
+    left, top = 2.2 - len(columns) / 2, 9.1
     for i, line in enumerate(mask.cpu().tolist()):
         style = {"ha": "right", "fontsize": 9}
         words(axes, (left - 0.12, top - i - 0.5), rows[i], **style)
@@ -241,5 +241,5 @@ def _mask(axes, mask: Tensor, rows: list[str], columns: list[str]) -> None:
             at = (left + j, top - i - 1)
             cell(axes, at, (1, 1), MAY if seen else PLATE, **style)
     for j, text in enumerate(columns):
-        style = {"va": "bottom", "rotation": 60, "fontsize": 9}
+        style = {"va": "bottom", "rotation": 90, "fontsize": 9}
         words(axes, (left + j + 0.5, top + 0.1), text, **style)
