@@ -61,51 +61,55 @@ def _row(axes, tokens, y, colour, name) -> list[float]:
     return places
 
 
+LOW, MIDDLE, HIGH = 0.0, 2.0, 3.4  # decoder input, decoder, target
+NOTE = {"ha": "left", "fontsize": 9, "color": FAINT}
+
+
 def three_rows(source: list[str], reads: list[str], says: list[str]) -> Axes:
     """Source, decoder input and target: who reads what, who must say what.
 
-    Gids: "reads t j" (position t reads input j), "hears t" (it reads the
+    Gids: "reads t j" (position t reads input j), "hears" (all read the
     source), "says t", and "shift t" (what t says is read at t + 1).
     """
     figure, axes = plt.subplots(figsize=(5.4, 3.7))
-    low, middle, high = 0.0, 2.0, 3.4
-    cell(axes, (-0.6, middle - 0.4), (len(reads) + 0.2, 0.8), PLATE)
+    many = len(reads)
+    cell(axes, (-0.6, MIDDLE - 0.4), (many + 0.2, 0.8), PLATE)
     for t, (read, say) in enumerate(zip(reads, says, strict=True)):
-        box(axes, (t, low), (0.8, 0.55), read, TOKEN, "decoder input")
-        box(axes, (t, high), (0.8, 0.55), say, ACCENT, "target")
-        for j in range(t + 1):
-            ends = (j, low + 0.3), (t, middle - 0.24)
-            style = {"mutation_scale": 7, "lw": 1.0}
-            arrow(axes, *ends, INK, f"reads {t} {j}", **style)
-        arrow(axes, (t, middle + 0.24), (t, high - 0.3), ACCENT, f"says {t}")
-        label = {"fontsize": 9, "zorder": 4, "gid": "position"}
-        cell(axes, (t - 0.24, middle - 0.24), (0.48, 0.48), "white", ec=FAINT)
-        words(axes, (t, middle), t + 1, **label)
-        if t:
-            path = (t - 0.55, high - 0.3), (t - 0.32, low + 0.3)
-            style = {"arrowstyle": "-|>", "ls": ":", "mutation_scale": 8}
-            arrow(axes, *path, FAINT, f"shift {t - 1}", **style)
-    _heard(axes, source, middle, len(reads))
-    notes = ((high, "target:\nmust be said"), (low, "decoder input:\nis read"))
-    for y, text in notes:
-        style = {"ha": "left", "fontsize": 9, "color": FAINT}
-        words(axes, (len(reads) - 0.5, y), text, **style)
-    bare(axes, (-3.0, len(reads) + 0.9), (-0.4, 3.8))
+        box(axes, (t, LOW), (0.8, 0.55), read, TOKEN, "decoder input")
+        box(axes, (t, HIGH), (0.8, 0.55), say, ACCENT, "target")
+        _position(axes, t)
+    _heard(axes, source)
+    words(axes, (many - 0.3, MIDDLE), "decoder", **NOTE)
+    words(axes, (many - 0.5, HIGH), "target:\nmust be said", **NOTE)
+    words(axes, (many - 0.5, LOW), "decoder input:\nis read", **NOTE)
+    bare(axes, (-3.0, many + 0.9), (-0.4, 3.8))
     return axes
 
 
-def _heard(axes, source, middle, many) -> None:
+def _position(axes, t) -> None:
+    """What one position of the decoder reads and says."""
+    for j in range(t + 1):
+        ends = (j, LOW + 0.3), (t, MIDDLE - 0.24)
+        style = {"mutation_scale": 7, "lw": 1.0}
+        arrow(axes, *ends, INK, f"reads {t} {j}", **style)
+    arrow(axes, (t, MIDDLE + 0.24), (t, HIGH - 0.3), ACCENT, f"says {t}")
+    cell(axes, (t - 0.24, MIDDLE - 0.24), (0.48, 0.48), "white", ec=FAINT)
+    words(axes, (t, MIDDLE), t + 1, fontsize=9, zorder=4, gid="position")
+    if t:
+        path = (t - 0.55, HIGH - 0.3), (t - 0.32, LOW + 0.3)
+        style = {"ls": ":", "mutation_scale": 8}
+        arrow(axes, *path, FAINT, f"shift {t - 1}", **style)
+
+
+def _heard(axes, source) -> None:
     """The source, all of which goes to every position."""
-    top = middle + 0.35 * (len(source) - 1)
+    top = MIDDLE + 0.35 * (len(source) - 1)
     for i, word in enumerate(source):
         y = top - 0.7 * i
         box(axes, (-2.4, y), (1.0, 0.55), word, TOKEN, "source")
-        ends, style = ((-1.88, y), (-1.1, middle)), {"arrowstyle": "-"}
-        arrow(axes, *ends, SECOND, **style)
-    arrow(axes, (-1.1, middle), (-0.62, middle), SECOND, "hears")
+        arrow(axes, (-1.88, y), (-1.1, MIDDLE), SECOND, arrowstyle="-")
+    arrow(axes, (-1.1, MIDDLE), (-0.62, MIDDLE), SECOND, "hears")
     words(axes, (-2.4, top + 0.6), "source", fontsize=9, color=FAINT)
-    style = {"ha": "left", "fontsize": 9, "color": FAINT}
-    words(axes, (many - 0.3, middle), "decoder", **style)
 
 
 STATIONS = ("+", 2.8), ("norm", 3.6), ("+", 6.4), ("norm", 7.2)
@@ -124,14 +128,7 @@ def decoder_layer(reads: list[str], memory: list[str]) -> Axes:
     _look_across(axes, places, memory)
     for x, name in zip(places, reads, strict=True):
         words(axes, (x, -0.25), name, va="top", gid="position")
-        low = -0.15
-        for text, y in STATIONS:
-            ends = (x, low), (x, y - 0.27)
-            arrow(axes, *ends, name="path", zorder=3, **PATH)
-            wide = 0.48 if text == "norm" else 0.27
-            station(axes, (x, y), wide, text, text)
-            low = y + 0.27
-        arrow(axes, (x, low), (x, 11.2), name="path", **PATH)
+        _upwards(axes, x)
         _branch(axes, x, (7.8, 9.5))
         box(axes, (x + 0.72, 8.65), (0.84, 0.9), "feed\nfwd", fontsize=9)
     edge = places[-1] + 1.3
@@ -143,6 +140,16 @@ def decoder_layer(reads: list[str], memory: list[str]) -> Axes:
         words(axes, (edge, y), note, ha="left", fontsize=9.5)
     bare(axes, (-3.0, edge + 2.3), (-0.8, 11.3))
     return axes
+
+
+def _upwards(axes, x) -> None:
+    """The path of one position through its stations."""
+    low = -0.15
+    for text, y in STATIONS:
+        arrow(axes, (x, low), (x, y - 0.27), name="path", zorder=3, **PATH)
+        station(axes, (x, y), 0.48 if text == "norm" else 0.27, text, text)
+        low = y + 0.27
+    arrow(axes, (x, low), (x, 11.2), name="path", **PATH)
 
 
 def _branch(axes, x, heights) -> None:
@@ -212,21 +219,26 @@ def three_masks(
         _mask(axes, mask, rows, columns)
         title = f"{name}-attention".replace(" ", "\n")
         words(axes, (2.0, 3.05), title, fontsize=10)
-        boxes = {asks: 2.0}
-        ends = {"Q": 1.0, "K": 2.0, "V": 3.0}
-        if asks != answers:
-            boxes = {asks: 0.75, answers: 3.1}
-            ends = {"Q": 0.75, "K": 2.6, "V": 3.6}
-        for origin, x in boxes.items():
-            colour = OUTPUT if origin == "memory" else TOKEN
-            size = (2.1 if len(boxes) == 2 else 3.4, 1.0)
-            box(axes, (x, 0.35), size, origin, colour, "origin", fontsize=9.5)
-        for text, x in ends.items():
-            origin = asks if text == "Q" else answers
-            gid = f"{text} {origin}".replace("\n", " ")
-            letter(axes, (x, 0.85), (x, 2.25), text, gid, (0.32, 0))
+        _origins(axes, asks, answers)
         bare(axes, (-0.95, 4.8), (-0.2, 10.7))
     return list(row)
+
+
+def _origins(axes, asks, answers) -> None:
+    """Where queries come from, and where keys and values come from."""
+    boxes, wide = {asks: 2.0}, 3.4
+    ends = {"Q": 1.0, "K": 2.0, "V": 3.0}
+    if asks != answers:
+        boxes, wide = {asks: 0.75, answers: 3.1}, 2.1
+        ends = {"Q": 0.75, "K": 2.6, "V": 3.6}
+    for origin, x in boxes.items():
+        colour = OUTPUT if origin == "memory" else TOKEN
+        at, size = (x, 0.35), (wide, 1.0)
+        box(axes, at, size, origin, colour, "origin", fontsize=9.5)
+    for text, x in ends.items():
+        gid = f"{text} {asks if text == 'Q' else answers}"
+        gid = gid.replace("\n", " ")
+        letter(axes, (x, 0.85), (x, 2.25), text, gid, (0.32, 0))
 
 
 def _mask(axes, mask: Tensor, rows: list[str], columns: list[str]) -> None:
