@@ -9,10 +9,12 @@ from lib import figures
 TOKENS = list("abcd")
 WEIGHTS = torch.tensor([0.1, 0.6, 0.3])
 STEPS = [(1, 2), (2, 2), (3, 6), (7, 14)]
+TIMES = {"slow": [1.0, 3.0, 5.0, 7.0], "fast": [1.0, 1.0, 1.0, 1.0]}
 DRAWN = {
     "rows_computed": (TOKENS,),
     "one_step": (TOKENS[:3], WEIGHTS),
     "buffers": (STEPS,),
+    "times_of_tokens": ([8, 24, 40, 56], TIMES, "here, today"),
 }
 
 
@@ -92,3 +94,13 @@ def test_only_a_full_buffer_is_copied(drawn):
     assert copied == ["2 copied", "3 copied"]
     labels = [t.get_text() for t in drawn.texts]
     assert "1 token" in labels and "7 tokens" in labels
+
+
+@draws("times_of_tokens")
+def test_linear_growth_is_a_straight_line_with_an_area(drawn):
+    assert drawn.get_xscale() == drawn.get_yscale() == "linear"
+    assert drawn.get_ylim()[0] == 0 and drawn.get_xlim() == (0, 64)
+    lines = {line.get_label(): line for line in drawn.lines}
+    assert {n: [*line.get_ydata()] for n, line in lines.items()} == TIMES
+    assert len(drawn.collections) == 2
+    assert {"slow", "fast"} <= {text.get_text() for text in drawn.texts}

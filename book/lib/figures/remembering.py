@@ -165,3 +165,30 @@ def _slot(axes, t, j, kind) -> None:
     cell(axes, (j + 0.04, t + 0.12), (0.92, 0.76), colour, **style)
     if kind != "room":
         words(axes, (j + 0.5, t + 0.5), f"{j + 1}", fontsize=9)
+
+
+def times_of_tokens(
+    tokens: list[int], times: dict[str, list[float]], title: str
+) -> Axes:
+    """Time against the place of a token, both linear; areas are filled.
+
+    The lines are labelled with the names of `times`, which stand beside them.
+    """
+    figure, axes = plt.subplots(figsize=(5.4, 3.4))
+    for colour, (name, found) in zip(
+        (FAINT, ACCENT), times.items(), strict=True
+    ):
+        axes.fill_between(tokens, found, color=colour, alpha=0.15, lw=0)
+        style = {"color": colour, "marker": "o", "label": name}
+        axes.plot(tokens, found, **style)
+        middle = len(tokens) // 2
+        at = (tokens[middle] - 8, found[middle] + 0.6)
+        words(axes, at, name, ha="right", va="bottom", weight="bold")
+    end = tokens[0] + tokens[-1]
+    axes.set_xticks([round(end * part / 4) for part in range(5)])
+    axes.set(xlim=(0, end), title=title)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("n: place of the token in the text")
+    axes.set_ylabel("time of the n-th token\n(1 = mean with cache)")
+    axes.grid(axis="y")
+    return axes
