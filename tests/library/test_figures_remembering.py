@@ -14,6 +14,7 @@ DRAWN = {
     "rows_computed": (TOKENS,),
     "one_step": (TOKENS[:3], WEIGHTS),
     "buffers": (STEPS,),
+    "roofline": (300.0, {"one": 3.0, "two": 30.0, "many": 3_000.0}),
     "times_of_tokens": ([8, 24, 40, 56], TIMES, "here, today"),
 }
 
@@ -104,3 +105,14 @@ def test_linear_growth_is_a_straight_line_with_an_area(drawn):
     assert {n: [*line.get_ydata()] for n, line in lines.items()} == TIMES
     assert len(drawn.collections) == 2
     assert {"slow", "fast"} <= {text.get_text() for text in drawn.texts}
+
+
+@draws("roofline")
+def test_dots_stand_on_the_roof(drawn):
+    dots = {
+        line.get_gid(): (line.get_xdata()[0], line.get_ydata()[0])
+        for line in drawn.lines
+        if line.get_gid()
+    }
+    assert dots == {"one": (3, 0.01), "two": (30, 0.1), "many": (3_000, 1)}
+    assert set(dots) <= {text.get_text() for text in drawn.texts}

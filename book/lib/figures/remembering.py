@@ -192,3 +192,42 @@ def times_of_tokens(
     axes.set_ylabel("time of the n-th token\n(1 = mean with cache)")
     axes.grid(axis="y")
     return axes
+
+
+def roofline(corner: float, points: dict[str, float]) -> Axes:
+    """The share of a machine's arithmetic that can be used; log axes.
+
+    `points` are operations for each byte that is fetched; up to `corner` the
+    memory is the limit. A dot has its name as gid.
+    """
+    figure, axes = plt.subplots(figsize=(5.4, 3.5))
+    low, high = 0.4, 40_000.0
+    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(1e-3, 3))
+    axes.axvspan(low, corner, color=PLATE, zorder=0)
+    ends = [low, corner, high]
+    roof = [min(at / corner, 1.0) for at in ends]
+    axes.plot(ends, roof, color=FAINT, lw=2, zorder=1)
+    for i, (name, at) in enumerate(points.items()):
+        _dot(axes, at, min(at / corner, 1.0), name, above=i % 2 == 1)
+    axes.set_yticks([0.001, 0.01, 0.1, 1], ["0.1 %", "1 %", "10 %", "100 %"])
+    places = [1, 10, 100, 1_000, 10_000]
+    axes.set_xticks(places, [f"{place:,}" for place in places])
+    axes.minorticks_off()
+    axes.set_xlabel("operations for each byte fetched")
+    axes.set_ylabel("arithmetic in use")
+    style = {"fontsize": 9.5, "va": "top"}
+    words(axes, (low * 1.2, 2.4), "waits for memory", ha="left", **style)
+    words(axes, (high * 0.8, 2.4), "computes", ha="right", **style)
+    return axes
+
+
+def _dot(axes, at, share, name, above) -> None:
+    """A dot on the roof, and its name beside or, at the top, under it."""
+    axes.plot([at], [share], "o", color=ACCENT, markersize=8, gid=name)
+    side, shift = ("right", "bottom"), (0.8, 1.12)
+    if not above:
+        side, shift = ("left", "top"), (1.25, 0.88)
+    if share == 1.0:
+        side, shift = ("center", "top"), (1.0, 0.75)
+    style = {"ha": side[0], "va": side[1], "fontsize": 9.5}
+    words(axes, (at * shift[0], share * shift[1]), name, **style)
