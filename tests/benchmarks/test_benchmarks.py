@@ -115,6 +115,23 @@ def test_the_loops_over_torch_write_the_same():
     assert all(value > 0 for value in found.values())
 
 
+def test_the_n_th_token_is_timed_with_and_without_a_cache(monkeypatch):
+    monkeypatch.setattr(decoding, "WINDOW", 4)
+    found = decoding.nth_token(length=8, rounds=1)
+    assert found["token"] == [2, 6]
+    assert list(found["time"]) == ["without cache", "with cache"]
+    assert all(len(times) == 2 for times in found["time"].values())
+    mean = sum(found["time"]["with cache"]) / 2
+    assert abs(mean - 1) < 0.01
+
+
+def test_a_first_call_is_measured_in_calls_with_one_token(monkeypatch):
+    monkeypatch.setattr(decoding, "AT_ONCE", [1, 4])
+    found = decoding.prefill(rounds=1)
+    assert found["tokens"] == [1, 4]
+    assert found["calls with one token"][0] == 1.0
+
+
 def test_models_that_take_turns_see_every_batch_once():
     class Fake:
         def __init__(self):

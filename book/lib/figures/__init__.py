@@ -16,6 +16,7 @@ from lib.figures.marks import *
 from lib.figures.masking import *
 from lib.figures.norms import *
 from lib.figures.plots import *
+from lib.figures.remembering import *
 from lib.figures.scoring import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
