@@ -18,3 +18,4 @@ from lib.figures.scoring import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
 from lib.figures.turning import *
+from lib.figures.writing import *
