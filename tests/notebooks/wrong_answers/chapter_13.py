@@ -34,15 +34,6 @@ def step_aside(beams, next_letters, width):
         group[text] = candidates[text]
     return going, ended
 """
-ACCEPTED = """
-def accepted(model, source, guess):
-    ids = torch.tensor([guess], device=source.device)
-    bos = ids.new_full((1, 1), model.config.bos_id)
-    logits = model(source, torch.cat([bos, ids[:, :-1]], 1))
-    logits[..., [model.config.pad_id, model.config.bos_id]] = -math.inf
-    agree = logits.argmax(-1) == ids
-    return agree.long().cumprod(1).sum().item()
-"""
 BEST = """
 def best_of_all(next_letters):
     import heapq
@@ -190,48 +181,78 @@ def step_aside(beams, next_letters, width):
             "math.log(share + 1e-9)",
         ),
     },
-    "accepted": {
-        "counts all right guesses, also after a wrong one": with_change(
-            ACCEPTED, ".cumprod(1)", ""
-        ),
-        "gives the guess unshifted": with_change(
-            ACCEPTED, "torch.cat([bos, ids[:, :-1]], 1)", "ids"
-        ),
-        "gives BOS and the whole guess, and drops the first score": """
-def accepted(model, source, guess):
-    ids = torch.tensor([guess], device=source.device)
-    bos = ids.new_full((1, 1), model.config.bos_id)
-    logits = model(source, torch.cat([bos, ids], 1))[:, 1:]
-    agree = logits.argmax(-1) == ids
-    return agree.long().cumprod(1).sum().item()
+    "continued": {
+        "forces the first id at every step": """
+def continued(beginning):
+    def choose(logits):
+        best = logits.argmax(-1)
+        return torch.full_like(best, beginning[0]) if beginning else best
+
+    return choose
 """,
-        "asks token by token": """
-def accepted(model, source, guess):
-    memory, ids = model.encode(source), [model.config.bos_id]
-    for count, token in enumerate(guess):
-        given = torch.tensor([ids], device=source.device)
-        if model.decode(given, memory)[0, -1].argmax() != token:
-            return count
-        ids.append(token)
-    return len(guess)
+        "begins again at each call": """
+def continued(beginning):
+    def choose(logits):
+        best, forced = logits.argmax(-1), next(iter(beginning), None)
+        return best if forced is None else torch.full_like(best, forced)
+
+    return choose
 """,
-        "the place of the first wrong one, and 0 if there is none": """
-def accepted(model, source, guess):
-    ids = torch.tensor([guess], device=source.device)
-    bos = ids.new_full((1, 1), model.config.bos_id)
-    logits = model(source, torch.cat([bos, ids[:, :-1]], 1))
-    return (logits.argmax(-1) != ids).long().argmax(1).item()
+        "does not force, only allows": """
+def continued(beginning):
+    def choose(logits):
+        if beginning:
+            kept = torch.full_like(logits, -math.inf)
+            kept[:, beginning] = logits[:, beginning]
+            return kept.argmax(-1)
+        return logits.argmax(-1)
+
+    return choose
 """,
-        "the wrong token counts as well": with_change(
-            ACCEPTED, ".sum().item()", ".sum().item() + 1"
-        ),
-        "compares with the greedy text as a set": """
-def accepted(model, source, guess):
-    ids = torch.tensor([guess], device=source.device)
-    bos = ids.new_full((1, 1), model.config.bos_id)
-    logits = model(source, torch.cat([bos, ids[:, :-1]], 1))
-    would = {*logits.argmax(-1)[0].tolist()}
-    return sum(token in would for token in guess)
+        "writes the beginning in the wrong order": """
+def continued(beginning):
+    left = list(beginning)
+
+    def choose(logits):
+        best = logits.argmax(-1)
+        return torch.full_like(best, left.pop()) if left else best
+
+    return choose
+""",
+        "ends the text after the beginning": """
+def continued(beginning):
+    steps = iter([*beginning, 2])
+
+    def choose(logits):
+        best, forced = logits.argmax(-1), next(steps, None)
+        return best if forced is None else torch.full_like(best, forced)
+
+    return choose
+""",
+        "writes BOS first": """
+def continued(beginning):
+    steps = iter([1, *beginning])
+
+    def choose(logits):
+        best, forced = logits.argmax(-1), next(steps, None)
+        return best if forced is None else torch.full_like(best, forced)
+
+    return choose
+""",
+        "greedy, whatever is given": """
+def continued(beginning):
+    return lambda logits: logits.argmax(-1)
+""",
+        "takes the best of the first row for all": """
+def continued(beginning):
+    steps = iter(beginning)
+
+    def choose(logits):
+        forced = next(steps, None)
+        token = logits[0].argmax() if forced is None else forced
+        return torch.full_like(logits.argmax(-1), int(token))
+
+    return choose
 """,
     },
     "best_of_all": {
