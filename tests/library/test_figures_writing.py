@@ -25,7 +25,10 @@ DRAWN = {
     ),
     "quality_and_variety": ([0.5, 1.0, 2.0], [0.9, 0.5, 0.1], [3, 7, 2]),
     "probabilities": (
-        {"drawn": torch.tensor([-3.0, -1.0]), "real": torch.tensor([-2.0])},
+        {
+            "drawn": torch.tensor([-3.0, -1.0, -0.5]),
+            "real": torch.tensor([-2.0]),
+        },
         "log p",
     ),
     "beams": (STEPS, 2, 4),
@@ -101,13 +104,17 @@ def test_two_curves_over_the_temperature(drawn):
 
 
 @draws("probabilities")
-def test_each_text_is_a_tick_and_each_mean_a_diamond(drawn):
-    ticks = {lines.get_gid(): lines for lines in drawn.collections}
-    assert set(ticks) == {"drawn", "real"}
-    ends = [path.vertices[0, 0] for path in ticks["drawn"].get_paths()]
-    assert ends == [-3.0, -1.0]
+def test_each_group_is_a_histogram_with_its_mean(drawn):
+    bars: dict[str, list] = {}
+    for bar in drawn.patches:
+        place = (bar.get_x(), round(bar.get_height(), 3))
+        bars.setdefault(bar.get_gid(), []).append(place)
+    assert bars == {
+        "drawn": [(-2.95, 0.375), (-0.95, 0.75)],
+        "real": [(-1.95, 0.75)],
+    }
     means = {line.get_gid(): line.get_xdata()[0] for line in drawn.lines}
-    assert means == {"mean drawn": -2.0, "mean real": -2.0}
+    assert means == {"mean drawn": -1.5, "mean real": -2.0}
 
 
 @draws("beams")

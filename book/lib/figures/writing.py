@@ -1,5 +1,7 @@
 """Chapter 13: the tree of all texts, and the ways through it."""
 
+import math
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from torch import Tensor
@@ -139,23 +141,27 @@ def quality_and_variety(
 
 
 def probabilities(groups: dict[str, Tensor], label: str) -> Axes:
-    """One tick for each text at its log p; a diamond at the mean.
+    """For each group a histogram of its values, and a diamond at the mean.
 
-    The ticks of a group have its name as gid, its diamond "mean <name>".
+    Bars are one wide; those of a group have its name as gid, its diamond has
+    "mean <name>".
     """
-    size = (5.4, 0.75 + 0.5 * len(groups))
+    size = (5.4, 0.75 + 0.62 * len(groups))
     figure, axes = plt.subplots(figsize=size)
     for row, (name, values) in enumerate(groups.items()):
         found = numbers(values)
-        mean = sum(found) / len(found)
-        style = {"color": "C0", "alpha": 0.25, "lw": 1.1, "gid": name}
-        axes.vlines(found, -row - 0.28, -row + 0.28, **style)
+        floors = [math.floor(value) for value in found]
+        most = max(map(floors.count, floors))
+        for floor in sorted({*floors}):
+            height = 0.75 * floors.count(floor) / most
+            corner = (floor + 0.05, -row)
+            cell(axes, corner, (0.9, height), "#BBBBBB", gid=name)
         mark = {"mfc": ACCENT, "mec": "white", "ms": 9, "gid": f"mean {name}"}
-        axes.plot(mean, -row, "D", **mark)
-    axes.set_yticks([-row for row in range(len(groups))], list(groups))
+        axes.plot(sum(found) / len(found), -row, "D", **mark)
+    axes.set_yticks([0.25 - row for row in range(len(groups))], list(groups))
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.spines["left"].set_visible(False)
-    axes.set(xlabel=label, ylim=(0.6 - len(groups), 0.55))
+    axes.set(xlabel=label, ylim=(0.75 - len(groups), 0.85))
     return axes
 
 
