@@ -16,6 +16,7 @@ import dukpy
 import imagesize
 from docutils import nodes
 from markupsafe import Markup
+from moved_pages import write_moved_pages
 from page_view import rewrite_notebook
 from PIL import Image
 from sphinx.util.logging import getLogger
@@ -265,6 +266,7 @@ def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
     app.add_config_value("book_static_digest", "", "html")
+    app.add_config_value("moved_pages", {}, "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
     app.add_html_math_renderer(
@@ -276,4 +278,5 @@ def setup(app):
     app.connect("html-page-context", prepare_page)
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
+    app.connect("build-finished", write_moved_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
