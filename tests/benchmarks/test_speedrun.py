@@ -1,5 +1,7 @@
 """The race is fair, and its page says what was measured."""
 
+import json
+
 import pytest
 import torch
 
@@ -126,3 +128,17 @@ def test_the_recipe_of_the_book_is_the_one_of_make_model(monkeypatch):
     data = batches(examples, racer.source, racer.target, *batch)
     for one, other in zip(racer.batches, data, strict=True):
         assert one.source.equal(other.source)
+
+
+def test_the_page_of_the_race_has_the_record():
+    record = json.loads(speedrun.RESULT.read_text(encoding="utf-8"))
+    assert record["threads"] == 1 and record["torch"]
+    for name, median in record["median"].items():
+        assert median == score(record["runs"], name) is not None
+    page = speedrun.RESULT.parents[1] / "SPEEDRUN.md"
+    rows = page.read_text(encoding="utf-8").split("\n|")
+    (own,) = (row for row in rows if "the book" in row)
+    cells = [cell.strip() for cell in own.split("|")]
+    assert str(record["median"]["yardsticks"]) in cells
+    assert f"{record['median']['CPU s']:.1f}" in cells
+    assert record["date"] in cells and record["machine"] in own
