@@ -15,6 +15,7 @@ from lib.transformer import Transformer, TransformerConfig
 from tools.taught import ROOT, chapters, homes
 
 PAGE = Path("book", "shapes.md")
+TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
 HEAD = """\
 # Shapes on one page
 
@@ -53,7 +54,10 @@ def heading(stage: str, side: str) -> str:
     """The title of a stage, and links to the chapters that explain it."""
     title, *modules = STAGES[stage]
     links = ", ".join(link(module) for module in modules)
-    return f"\n## {title.format(side=side)}\n\nSee {links}.\n"
+    return (
+        f"\n## {title.format(side=side)}\n\nSee {links}.\n\n"
+        "| Tensor | Axes | Sizes |\n| --- | --- | --- |"
+    )
 
 
 def page() -> str:
@@ -83,9 +87,9 @@ def page() -> str:
         side = "Decoder" if stage == "target" else side
         lines.append(heading(stage, side))
         for step in group:
-            numbers = " × ".join(map(str, step.shape))
+            numbers = TIMES.join(map(str, step.shape))
             axes = shapes.in_words(step.shape, names)
-            lines.append(f"- {step.tensor}: `{axes}` = {numbers}")
+            lines.append(f"| {step.tensor} | {axes} | {numbers} |")
     return "\n".join(lines) + "\n"
 
 

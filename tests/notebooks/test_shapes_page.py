@@ -5,7 +5,7 @@ import re
 from tools import shapes_page
 from tools.taught import ROOT
 
-LINE = re.compile(r"- ([\w,+ ]+): `([\w ]+)` = (\d+(?: × \d+)*)")
+LINE = re.compile(r"\| ([\w,+ ]+) \| ([\w ]+) \| (\d+(?:\s×\s\d+)*) \|")
 
 
 def stored() -> str:
@@ -17,11 +17,13 @@ def test_the_page_is_up_to_date():
 
 
 def test_a_word_has_one_size_and_a_size_one_word():
-    lines = [line for line in stored().splitlines() if line.startswith("- ")]
+    lines = [line for line in stored().splitlines() if "×" in line]
     pairs = set()
     for line in lines:
         _, axes, sizes = LINE.fullmatch(line).groups()
-        pairs |= set(zip(axes.split(), sizes.split(" × "), strict=True))
+        pairs |= set(
+            zip(axes.split(), sizes.split(shapes_page.TIMES), strict=True)
+        )
     axes, sizes = zip(*pairs, strict=True)
     assert len(lines) > 30
     assert len(set(axes)) == len(set(sizes)) == len(pairs) == 9
