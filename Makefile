@@ -13,7 +13,8 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve lab test test-tools test-library test-notebooks \
-  test-site test-gpu sync faults bench model ablations lint clean FORCE
+  test-site test-gpu sync faults bench model ablations \
+  speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -76,6 +77,9 @@ model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
+
+speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
+	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)
 
 lint: .venv/.tests ## 2 s | style of Python files and notebooks
 	$(BIN)/ruff check --no-cache .

@@ -6,6 +6,7 @@ in chapter 17.
 """
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -73,6 +74,31 @@ def warmup_rate(step: int, d_model: int, warmup: int) -> float:
     """
     validate.positive(step=step, d_model=d_model, warmup=warmup)
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def cosine_rate(step: int, peak: float, warmup: int, steps: int) -> float:
+    """Evenly up to `peak`, then down along half a cosine, to 0.
+
+    Source: Loshchilov and Hutter 2017, equation 5, without restarts; the
+    warm-up before it is that of Vaswani et al. 2017.
+
+    Args:
+        step: from 1.
+        peak: the highest rate, at step `warmup`.
+        warmup: the number of steps that the rate grows; with 0 it falls from
+            the first step on.
+        steps: the last step, with the rate 0.
+
+    Raises:
+        TypeError: `peak` is not a number, or another argument no integer.
+        ValueError: `peak` is negative, `steps` below 1, the warm-up not
+            shorter than all steps, or the step behind the last.
+    """
+    validate.falling_rate(step, peak, warmup, steps)
+    if step <= warmup:
+        return peak * step / warmup
+    done = (step - warmup) / (steps - warmup)
+    return peak * (1 + math.cos(math.pi * done)) / 2
 
 
 @dataclass(frozen=True)

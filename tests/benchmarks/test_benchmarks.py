@@ -1,6 +1,7 @@
 """The benchmark compares equals, and its results are what the pages read."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from babel.dates import format_date
 from benchmarks import (
     ablations,
     attention,
+    date_model,
     dates,
     decoding,
     layouts,
@@ -105,6 +107,53 @@ def test_a_pair_without_final_norms_has_equal_parameters(tied):
         for module in model.pair(sizes)
     ]
     assert counts[0] == counts[1]
+
+
+def test_every_variant_trains_and_the_plain_one_is_that_of_make_model(
+    monkeypatch,
+):
+    monkeypatch.setattr(ablations, "STEPS", 2)
+    monkeypatch.setattr(ablations, "WARMUP", 1)
+    task = ablations.Task(2, held=20)
+    found = {name: ablations.run(name, 0, task) for name in ablations.VARIANTS}
+    first = {name: run["first losses"][0] for name, run in found.items()}
+    plain = first["plain recipe"]
+    assert first["tied tables of std 1"] > 4 * plain
+    changes_no_forward_pass = {"no warm-up", "no fall to zero", "no clipping"}
+    for name in changes_no_forward_pass | {"schedule of 2017"}:
+        assert first[name] == plain
+    for name in set(first) - changes_no_forward_pass - {"schedule of 2017"}:
+        assert name == "plain recipe" or first[name] != plain
+    assert task.config == replace(
+        date_model.config(*sizes_of(task)), max_length=5_000
+    )
+    made = ablations.SIZE, ablations.BUCKET, ablations.PEAK
+    assert made == (date_model.SIZE, date_model.BUCKET, date_model.PEAK)
+
+
+def sizes_of(task):
+    return task.config.source_vocab_size, task.config.target_vocab_size
+
+
+def test_the_rates_of_the_variants_share_peak_and_warmup():
+    names = "rate", "no_warmup", "no_fall", "schedule_of_2017"
+    rates = {
+        name: [
+            getattr(ablations, name)(step)
+            for step in range(1, ablations.STEPS + 1)
+        ]
+        for name in names
+    }
+    peak, top = ablations.PEAK, ablations.WARMUP - 1
+    for name, values in rates.items():
+        assert max(values) == pytest.approx(peak, rel=1e-4), name
+        if name != "no_warmup":
+            assert values[top] == pytest.approx(peak)
+            assert values[0] == pytest.approx(peak / ablations.WARMUP)
+    assert rates["rate"][-1] == rates["no_warmup"][-1] == 0
+    assert rates["no_fall"][-1] == peak
+    root = (ablations.WARMUP / ablations.STEPS) ** 0.5
+    assert rates["schedule_of_2017"][-1] == pytest.approx(peak * root)
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")

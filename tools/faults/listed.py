@@ -1204,6 +1204,24 @@ LISTED = [
     ),
     Fault(
         "training",
+        "peak * step / warmup",
+        "peak * step / steps",
+        "the rate grows as if all steps were warm-up",
+    ),
+    Fault(
+        "training",
+        "done = (step - warmup) / (steps - warmup)",
+        "done = step / steps",
+        "the cosine begins at the first step",
+    ),
+    Fault(
+        "training",
+        "math.cos(math.pi * done)",
+        "math.cos(2 * math.pi * done)",
+        "the rate goes down a whole cosine and comes up again",
+    ),
+    Fault(
+        "training",
         "betas=(0.9, 0.98)",
         "betas=(0.9, 0.999)",
         "the second mean of Adam is that of torch's default",

@@ -5,7 +5,13 @@ import math
 from torch import Tensor
 
 from lib.validate.kinds import functions, instance, some_items
-from lib.validate.numbers import integer, positive, probability, real
+from lib.validate.numbers import (
+    between,
+    integer,
+    positive,
+    probability,
+    real,
+)
 from lib.validate.refuse import expect, shape, wrong
 from lib.validate.shapes import shapes
 from lib.validate.text import token_ids
@@ -44,6 +50,14 @@ def finite(where: str, **named: Tensor) -> None:
 def rate(value: object, step: int) -> None:
     """The learning rate of a step: a finite number, not negative."""
     real(f"rate({step})", value, least=0)
+
+
+def falling_rate(step, peak, warmup, steps) -> None:
+    """A step of those that there are, and a warm-up that ends before them."""
+    positive(steps=steps)
+    between("step", step, 1, steps)
+    between("warmup", warmup, 0, steps - 1)
+    real("peak", peak, least=0)
 
 
 def to_train(trainer, wanted: type, batches, steps, every) -> None:

@@ -1,0 +1,174 @@
+"""A race: CPU-seconds until 99.5 % of the validation days are right.
+
+`make speedrun` races the recipe below, `make speedrun RACER=mine.py` the
+function `recipe` of a file. The rules and the record: benchmarks/SPEEDRUN.md.
+"""
+
+import importlib.util
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from lib.dates import Batch, batches, characters, generate, splits
+from lib.runtime import setup
+from lib.text import Vocabulary
+from lib.training import (
+    Recipe,
+    Trainer,
+    cosine_rate,
+    exact_match,
+    train,
+    warmup_rate,
+)
+from lib.transformer import Transformer, TransformerConfig
+
+GOAL, SEEDS, EVERY, GLANCE = 0.995, 5, 50, 500
+
+
+class Entry(NamedTuple):
+    """What a racer brings to the start: nothing of it is trained."""
+
+    trainer: Trainer
+    batches: Sequence[Batch]  # step k takes batch (k - 1) mod their number
+    steps: int  # at most so many
+    source: Vocabulary
+    target: Vocabulary
+
+
+# --- The recipe that is raced: copy this function into a file, and change it.
+def recipe(days: Sequence[date], seed: int) -> Entry:
+    """The book's own, with which `make model` trains.
+
+    Args:
+        days: the training days.
+        seed: of the first weights.
+    """
+    steps, size = 950, 64
+    examples = generate(days, steps * size)
+    source = characters([e.text for e in examples])
+    target = characters([e.iso for e in examples])
+    data = batches(examples, source, target, size, bucket=4)
+    config = TransformerConfig(
+        len(source), len(target), d_model=64, heads=4, d_ff=128,
+        encoder_layers=1, decoder_layers=1, dropout=0.0, tied="none",
+        max_length=64,
+    )  # fmt: skip
+    torch.manual_seed(seed)
+    rules = Recipe(lambda step: cosine_rate(step, 6e-3, 100, steps))
+    trainer = Trainer(Transformer(config), rules)
+    return Entry(trainer, data, steps, source, target)
+
+
+# --- The end of the recipe.
+
+
+def yardstick(days: Sequence[date], steps: int = 1_400) -> Entry:
+    """The schedule of 2017: one step of it is the unit of the second score."""
+    examples = generate(days, 64 * 64)
+    source = characters([e.text for e in examples])
+    target = characters([e.iso for e in examples])
+    config = TransformerConfig(
+        len(source), len(target), 64, 4, 128, 1, 1, dropout=0.0, max_length=64
+    )
+    torch.manual_seed(0)
+    rules = Recipe(lambda step: 0.7 * warmup_rate(step, 64, 200))
+    trainer = Trainer(Transformer(config), rules)
+    data = batches(examples, source, target)
+    return Entry(trainer, data, steps, source, target)
+
+
+def seconds(entry: Entry, until: int) -> float:
+    """CPU time to train until so many steps are done."""
+    start = time.process_time()
+    train(entry.trainer, entry.batches, until)
+    return time.process_time() - start
+
+
+def share(entry: Entry, data: Sequence[Batch], goal: float) -> float:
+    """Exact match of the averaged weights, all data only if it looks good.
+
+    The first `GLANCE` examples tell whether the others need to be asked.
+    """
+    first = [b for i, b in enumerate(data) if i * len(data[0].source) < GLANCE]
+    found = exact_match(entry.trainer.average, first)
+    if found < goal - 0.015:
+        return found
+    return exact_match(entry.trainer.average, data)
+
+
+def race(
+    entry: Entry,
+    beside: Entry,
+    days: Sequence[date],
+    goal: float = GOAL,
+    every: int = EVERY,
+) -> dict:
+    """Train until the goal is reached; evaluation does not count.
+
+    The yardstick takes a tenth of the steps in turn, so that whatever else
+    the machine does slows both.
+
+    Returns:
+        Steps, CPU seconds and exact match at the end, whether the goal was
+        reached, and the seconds in steps of the yardstick.
+    """
+    unseen = batches(generate(days), entry.source, entry.target, 250)
+    took, unit, done, reached = 0.0, [], 0, 0.0
+    while done < entry.steps and reached < goal:
+        done = min(done + every, entry.steps)
+        took += seconds(entry, done)
+        more = max(1, every // 10)
+        start = len(beside.trainer.losses)
+        unit.append(seconds(beside, start + more) / more)
+        reached = share(entry, unseen, goal)
+    return {
+        "steps": done,
+        "CPU s": round(took, 1),
+        "exact match": reached,
+        "reached": reached >= goal,
+        "yardsticks": round(took / statistics.mean(unit)),
+    }
+
+
+def load(path: str | Path) -> Callable[[Sequence[date], int], Entry]:
+    """The function `recipe` of a file."""
+    spec = importlib.util.spec_from_file_location("racer", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.recipe
+
+
+def score(runs: list[dict], name: str) -> float | None:
+    """The median; a seed that did not arrive is slower than all others."""
+    never = float("inf")
+    middle = statistics.median(
+        r[name] if r["reached"] else never for r in runs
+    )
+    return None if middle == never else middle
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    setup()
+    days = splits()
+    racer = load(sys.argv[1]) if len(sys.argv) > 1 else recipe
+    beside, runs = yardstick(days["train"]), []
+    for seed in range(SEEDS):
+        entry = racer(days["train"], seed)
+        runs.append(race(entry, beside, days["validation"]))
+        print(json.dumps({"seed": seed} | runs[-1]), flush=True)
+    print(
+        f"median: {score(runs, 'CPU s')} CPU s to {GOAL:.1%}, as long as "
+        f"{score(runs, 'yardsticks')} steps of the yardstick"
+    )
+
+
+if __name__ == "__main__":
+    main()
