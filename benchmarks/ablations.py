@@ -35,7 +35,7 @@ from lib.training import (
 from lib.transformer import Transformer, TransformerConfig
 
 RESULT = Path(__file__).parent / "results" / "ablations.json"
-STEPS, SIZE, BUCKET, SEEDS, FIRST = 500, 64, 4, 5, 30
+STEPS, SIZE, BUCKET, SEEDS, FIRST = 400, 64, 4, 5, 30
 PEAK, WARMUP = 6e-3, 100
 Change = Callable[[Transformer], object]
 
