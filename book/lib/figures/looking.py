@@ -185,7 +185,7 @@ def _memory(axes, bottom, title, cells, name) -> None:
 
 
 def month_table(
-    shares: dict[str, Tensor],
+    shares: dict[str, list[float]],
     names: dict[str, list[str]],
     known: dict[str, list[bool]],
 ) -> Axes:
@@ -195,7 +195,7 @@ def month_table(
     The shares are read back with `axes.images[0].get_array()`.
     """
     figure, axes = plt.subplots(figsize=(5.4, 0.6 + 0.33 * len(shares)))
-    cells = [numbers(row) for row in shares.values()]
+    cells = list(shares.values())
     axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     for i, language in enumerate(shares):
         for j, share in enumerate(cells[i]):
