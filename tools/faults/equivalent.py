@@ -19,12 +19,41 @@ PAIRED = "the average is a copy of the model: as many parameters"
 ADAM = "model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True"
 BOTH = "self.average.parameters(), self.model.parameters(), strict=True"
 DUE = "due = asked or number + 1 == steps or (number + 1) % every == 0"
+DONE = "done = (step - warmup) / (steps - warmup)"
+COSINE = "return peak * (1 + math.cos(math.pi * done)) / 2"
 TRAINING = (
     (
         "warmup_rate",
         "return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)",
         "return d_model**-0.5 * min(step * warmup ** (-1.5), step ** (-0.5))",
         "the smaller of two is the same in either order",
+    ),
+    (
+        "cosine_rate",
+        "if step <= warmup:",
+        "if (step < warmup):",
+        "at the peak both formulas give the peak",
+    ),
+    (
+        "cosine_rate",
+        DONE,
+        DONE.replace("(step - warmup)", "((warmup - step))"),
+        "the cosine is the same on both sides of 0",
+    ),
+    (
+        "cosine_rate",
+        DONE,
+        DONE.replace("(steps - warmup)", "((warmup - steps))"),
+        "the cosine is the same on both sides of 0",
+    ),
+    (
+        "cosine_rate",
+        COSINE,
+        COSINE.replace(
+            "(1 + math.cos(math.pi * done))",
+            "((math.cos(math.pi * done) + 1))",
+        ),
+        SUM,
     ),
     (
         "Recipe.numbers",
