@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
+from pathlib import Path
 
 from lib.figures import FAINT, INK, KEY, OUTPUT, PLATE, QUERY, VALUE
 from lib.shapes import Step, in_words
@@ -30,11 +31,12 @@ TEXT = (
     "positions and the decoder blocks, whose cross-attention takes keys and "
     "values from the memory, and the output matrix makes logits of them. "
     "Every attention and feed-forward network is bypassed by a residual path. "
-    "Each box leads to its chapter."
+    "Each box leads to the chapter whose number it bears."
 )
-BLOCKS = {
-    "source": ("encoder", "08_encoder"),
-    "target": ("decoder", "09_decoder"),
+BLOCKS = {"source": ("encoder", 8), "target": ("decoder", 9)}
+PAGES = {  # of each chapter, by its number
+    int(path.stem[:2]): path.name
+    for path in Path(__file__).parents[1].glob("[0-9][0-9]_*.ipynb")
 }
 Point = tuple[int | float, int | float]
 
@@ -44,7 +46,7 @@ class Box:
     """A rectangle: what it is, the shapes in it, and who explains it."""
 
     name: str
-    chapter: str
+    chapter: int
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     colour: str = PLATE
 
@@ -127,23 +129,21 @@ def architecture(
     boxes = {
         "source": [
             *_entrance(source, "source"),
-            _attention(source, "self-attention", "05_heads"),
+            _attention(source, "self-attention", 5),
             JOIN,
             _network(source),
             JOIN,
-            source.box("memory", "08_encoder", "encoder", ("memory",), OUTPUT),
+            source.box("memory", 8, "encoder", ("memory",), OUTPUT),
         ],
         "target": [
             *_entrance(target, "target"),
-            _attention(target, "causal attention", "04_masks"),
+            _attention(target, "causal attention", 4),
             JOIN,
-            _attention(target, "cross-attention", "09_decoder"),
+            _attention(target, "cross-attention", 9),
             JOIN,
             _network(target),
             JOIN,
-            target.box(
-                "output matrix", "10_transformer", "output", ("logits",)
-            ),
+            target.box("output matrix", 10, "output", ("logits",)),
         ],
     }
     layers = {"source": config.encoder_layers, "target": config.decoder_layers}
@@ -174,25 +174,23 @@ class _Stages:
 
 def _entrance(stages: _Stages, side: str) -> list[Box]:
     return [
-        stages.box(f"{side} ids", "01_tokens_and_embeddings", side, ("ids",)),
-        stages.box(
-            "embedding", "01_tokens_and_embeddings", side, ("embedding",)
-        ),
-        stages.box("+ positions", "06_positions", side, ("with positions",)),
+        stages.box(f"{side} ids", 1, side, ("ids",)),
+        stages.box("embedding", 1, side, ("embedding",)),
+        stages.box("+ positions", 6, side, ("with positions",)),
     ]
 
 
-def _attention(stages: _Stages, name: str, chapter: str) -> Box:
+def _attention(stages: _Stages, name: str, chapter: int) -> Box:
     tensors = ("mask", "Q, split", "K, split", "V, split", "weights")
     return stages.box(name, chapter, name, tensors, QUERY)
 
 
 def _network(stages: _Stages) -> Box:
     tensors = ("hidden", "output")
-    return stages.box("feed-forward", "07_layers", "feed-forward", tensors)
+    return stages.box("feed-forward", 7, "feed-forward", tensors)
 
 
-JOIN = Box("add & norm", "07_layers")
+JOIN = Box("add & norm", 7)
 
 
 def _drawing(drawn: Architecture) -> Iterator[str]:
@@ -200,7 +198,7 @@ def _drawing(drawn: Architecture) -> Iterator[str]:
     tops = {side: _tops(column) for side, column in drawn.boxes.items()}
     height = -min(min(column) for column in tops.values()) + 16
     yield (
-        f'<svg class="architecture" viewBox="0 {8 - height:g} {WIDTH} '
+        f'<svg class="architecture" viewBox="-4 {8 - height:g} {WIDTH + 8} '
         f'{height:g}" width="100%" role="group" font-family="Helvetica, Arial,'
         ' sans-serif" font-size="10.5" text-anchor="middle" style="background:'
         f'#fff;color:{INK};max-width:30rem;display:block;margin:auto">'
@@ -268,7 +266,7 @@ def _stack(
     )
     name, chapter = BLOCKS[side]
     right = LEFT[side] + COLUMN + 10
-    yield f'<a href="{chapter}.ipynb">'
+    yield f'<a href="{PAGES[chapter]}">'
     yield _text(
         right, top - 4, f"{name} × {layers}", more=' text-anchor="end"'
     )
@@ -284,8 +282,8 @@ def _stack(
 def _box(
     box: Box, left: int | float, top: int | float, names: dict[int, str]
 ) -> Iterator[str]:
-    """A link to a chapter: the name, then each shape in numbers and words."""
-    yield f'<a href="{box.chapter}.ipynb">'
+    """A link to a chapter: name, each shape in numbers and words, number."""
+    yield f'<a href="{PAGES[box.chapter]}">'
     tint = "" if box.colour == PLATE else ' fill-opacity="0.2"'
     yield (
         f'<rect x="{left}" y="{top:g}" width="{COLUMN}" '
@@ -298,6 +296,8 @@ def _box(
         y += LINE * (len(parts) - 1)
         yield _text(x, y + 2 * LINE, in_words(shape, names), colour=QUIET)
         y += ENTRY
+    at, small = (left + COLUMN - 5, top + LINE), ' text-anchor="end"'
+    yield _text(*at, str(box.chapter), more=small, colour=QUIET)
     yield "</a>"
 
 

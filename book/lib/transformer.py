@@ -170,7 +170,12 @@ def stacks(c: TransformerConfig) -> tuple[Encoder, Decoder]:
     return encoder, Decoder(blocks, c.has_final_norms)
 
 
+SourceIds = Int[Tensor, "batch s_len"]
+TargetIds = Int[Tensor, "batch t_len"]
+Memory = Float[Tensor, "batch s_len d_model"]
+Logits = Float[Tensor, "batch t_len vocab"]
 SourceMask = Bool[Tensor, "_ _ _ #s_len"] | None  # True = may attend
+TargetMask = Bool[Tensor, "_ _ _ #t_len"] | None
 
 
 class Transformer(nn.Module):
@@ -193,18 +198,18 @@ class Transformer(nn.Module):
         self.encoder, self.decoder = stacks(c)
         initialise(self)
 
-    def source_mask(self, source: Int[Tensor, "batch s_len"]):
+    def source_mask(self, source: SourceIds):
         """Everything but PAD, of shape (batch, 1, 1, s_len)."""
         return padding_mask_from_ids(source, self.config.pad_id)
 
-    def target_mask(self, target: Int[Tensor, "batch t_len"]):
+    def target_mask(self, target: TargetIds):
         """Neither PAD nor the future, of shape (batch, 1, t_len, t_len)."""
         padding = padding_mask_from_ids(target, self.config.pad_id)
         return padding & causal_mask(target.shape[1], target.device)
 
     def encode(
-        self, source: Int[Tensor, "batch s_len"], may_attend: SourceMask = None
-    ) -> Float[Tensor, "batch s_len d_model"]:
+        self, source: SourceIds, may_attend: SourceMask = None
+    ) -> Memory:
         """The memory: one vector for each source position.
 
         Args:
@@ -225,11 +230,11 @@ class Transformer(nn.Module):
 
     def decode(
         self,
-        target: Int[Tensor, "batch t_len"],
-        memory: Float[Tensor, "batch s_len d_model"],
-        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
+        target: TargetIds,
+        memory: Memory,
+        may_attend: TargetMask = None,
         memory_may_attend: SourceMask = None,
-    ) -> Float[Tensor, "batch t_len vocab"]:
+    ) -> Logits:
         """Logits: row t scores every token as the one after target[t].
 
         Args:
@@ -256,12 +261,12 @@ class Transformer(nn.Module):
 
     def forward(
         self,
-        source: Int[Tensor, "batch s_len"],
-        target: Int[Tensor, "batch t_len"],
+        source: SourceIds,
+        target: TargetIds,
         source_may_attend: SourceMask = None,
-        target_may_attend: Bool[Tensor, "_ _ _ #t_len"] | None = None,
+        target_may_attend: TargetMask = None,
         memory_may_attend: SourceMask = None,
-    ) -> Float[Tensor, "batch t_len vocab"]:
+    ) -> Logits:
         """Encode the source, then decode the target with all of it in view.
 
         Args:

@@ -70,7 +70,6 @@ DRAWN = {
     "decoder_block": [(), (True,)],
     "three_attentions": [()],
     "decoding_steps": [(WORDS, WORDS), (["a"], LONG)],
-    "paths": [(5,)],
 }
 CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
 
@@ -127,17 +126,6 @@ def test_one_run_of_the_encoder_and_one_of_the_decoder_a_token():
         *(f"decoder run {step}" for step in (1, 2, 3)),
         "encoder run",
     ]
-
-
-def test_the_shortest_paths():
-    panels = figures.paths(5)
-    counts = [len(gids(axes, "path")) for axes in panels]
-    assert counts == [5, 4, 1]
-    moves = [
-        {line.get_xdata()[1] - line.get_xdata()[0] for line in axes.lines}
-        for axes in panels
-    ]
-    assert moves == [{0, 1}, {-1, 0, 1}, set(range(-4, 5))]
 
 
 def test_every_drawing_function_is_drawn():

@@ -7,6 +7,7 @@ chapters draw; the others are the drawings of one chapter or two.
 """
 
 # ruff: noqa: F403
+from lib.figures.assembly import *
 from lib.figures.blocks import *
 from lib.figures.diagrams import *
 from lib.figures.geometry import *
