@@ -4,7 +4,7 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib.figures import looking
+from lib import figures
 
 TEXT, ISO = "3 mai 2019", "2019-05-03"
 WEIGHTS = torch.eye(10)
@@ -30,7 +30,7 @@ DRAWN = {
 @pytest.fixture
 def drawn(request):
     """What the function of this name draws."""
-    axes = getattr(looking, request.param)(*DRAWN[request.param])
+    axes = getattr(figures, request.param)(*DRAWN[request.param])
     plt.gcf().canvas.draw()
     yield axes
     plt.close("all")

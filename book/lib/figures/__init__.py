@@ -11,6 +11,7 @@ from lib.figures.assembly import *
 from lib.figures.blocks import *
 from lib.figures.diagrams import *
 from lib.figures.geometry import *
+from lib.figures.looking import *
 from lib.figures.marks import *
 from lib.figures.masking import *
 from lib.figures.norms import *
