@@ -4,13 +4,23 @@ from benchmarks import (
     attention,
     dates,
     decoding,
+    hops,
     layouts,
     matrix_product,
     model,
     written_dates,
 )
 
-ALL = matrix_product, layouts, attention, model, decoding, written_dates, dates
+ALL = (
+    matrix_product,
+    layouts,
+    attention,
+    hops,
+    model,
+    decoding,
+    written_dates,
+    dates,
+)
 for benchmark in ALL:
     print(f"\n{benchmark.__doc__.splitlines()[0]}")
     benchmark.main()

@@ -1,9 +1,10 @@
 """The time of a written token, with and without the key/value cache.
 
-Two blocks in each stack of width 64, random weights, and a search that never
-ends before its limit. Also greedy writing with the cache against two greedy
-loops over `nn.Transformer` of the same size: one that calls the model for
-each token, and one that encodes the source only once.
+The n-th token of one text, by itself; the first call with many tokens at
+once; and greedy writing of whole texts, with the cache, without it, and with
+two loops over `nn.Transformer` of the same size: one that calls the model for
+each token, and one that encodes the source only once. Random weights, and a
+search that never ends before its limit.
 """
 
 import json
@@ -15,7 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.model import Torchs, config, pair
-from benchmarks.timing import circumstances, ratio, side_by_side
+from benchmarks.timing import circumstances, ratio, seconds, side_by_side
+from lib.cache import IncrementalDecoder
+from lib.decoders import StepDecoder, WholeDecoder
 from lib.decoding import write_tokens
 from lib.masks import causal_mask
 from lib.transformer import Transformer, TransformerConfig
@@ -27,6 +30,9 @@ LOOPS = {
     for rows, length in ((64, 11), (64, 20), (64, 64))
 }
 VOCAB, SOURCE = 20, 20
+KINDS = {"without cache": WholeDecoder, "with cache": IncrementalDecoder}
+TEXT, WINDOW, ROUNDS = 512, 32, 5  # tokens, tokens of one mean, texts
+AT_ONCE = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 
 def never_ending(logits: Tensor) -> Tensor:
@@ -36,6 +42,69 @@ def never_ending(logits: Tensor) -> Tensor:
 
 def sources(rows: int) -> Tensor:
     return torch.randint(3, VOCAB, (rows, SOURCE))
+
+
+def one_text() -> tuple[Transformer, Tensor, Tensor]:
+    """A model of width 256, what it has read, and what it is to read."""
+    sizes = TransformerConfig(
+        VOCAB, VOCAB, 256, 8, 1024, 2, 2, dropout=0.0, max_length=TEXT
+    )
+    model = Transformer(sizes).eval()
+    ids = torch.randint(3, VOCAB, (1, TEXT))
+    return model, model.encode(sources(1)), ids
+
+
+def step_times(decoder: StepDecoder, ids: Tensor) -> list[float]:
+    """Seconds of each token, one after the other."""
+    return [
+        seconds(lambda token=token: decoder(token), 1)
+        for token in ids.split(1, dim=1)
+    ]
+
+
+@torch.no_grad()
+def nth_token(length: int = TEXT, rounds: int = ROUNDS) -> dict:
+    """The time of the n-th token; 1 is the mean with a cache.
+
+    Of each token the median over the texts, then means of WINDOW tokens.
+    """
+    model, memory, ids = one_text()
+    times = {name: [] for name in KINDS}
+    for _ in range(rounds):
+        for name, kind in KINDS.items():
+            steps = step_times(kind(model, memory), ids[:, :length])
+            times[name].append(steps)
+    each = {
+        name: [statistics.median(step) for step in zip(*runs, strict=True)]
+        for name, runs in times.items()
+    }
+    unit = statistics.mean(each["with cache"])
+    first = range(0, length, WINDOW)
+    return {
+        "token": [n + WINDOW // 2 for n in first],
+        "time": {
+            name: [
+                round(statistics.mean(steps[n : n + WINDOW]) / unit, 3)
+                for n in first
+            ]
+            for name, steps in each.items()
+        },
+    }
+
+
+@torch.no_grad()
+def prefill(rounds: int = 21) -> dict:
+    """The time of a first call with many tokens, by that of one token."""
+    model, memory, ids = one_text()
+    times = {n: [] for n in AT_ONCE}
+    for _ in range(rounds):
+        for n, found in times.items():
+            decoder = IncrementalDecoder(model, memory)
+            given = ids[:, :n]
+            found.append(seconds(lambda d=decoder, g=given: d(g), 1))
+    base = statistics.median(times[1])
+    by_one = [round(statistics.median(times[n]) / base, 2) for n in AT_ONCE]
+    return {"tokens": AT_ONCE, "calls with one token": by_one}
 
 
 def with_and_without(rows: int, length: int) -> tuple[dict, float]:
@@ -119,6 +188,8 @@ def ratios() -> dict:
         }
     loops = {name: against_torch(*size) for name, size in LOOPS.items()}
     return circumstances() | {
+        "n-th token": nth_token(),
+        "prefill": prefill(),
         "batch": batch,
         "tokens a second, ours by torch's loops": loops,
     }
@@ -128,6 +199,9 @@ def main() -> None:
     torch.set_num_threads(1)
     record = ratios()
     RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    for name, times in record["n-th token"]["time"].items():
+        print(f"{name:14} {times[0]:.2f} to {times[-1]:.2f}")
+    print("prefill", record["prefill"]["calls with one token"])
     for rows, found in record["batch"].items():
         for length, gain in zip(found["length"], found["gain"], strict=True):
             print(f"{rows:>2} rows, {length:3} tokens: {gain:.1f} times")

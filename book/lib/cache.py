@@ -19,8 +19,9 @@ from lib.transformer import Transformer
 class PastAttention:
     """Self-attention of new positions to themselves and to all before.
 
-    Keys and values stand in a buffer with room for as many again, so that a
-    new position costs its own copy and, as a rule, no copy of the others.
+    Keys and values stand in a buffer. When it is full, one of twice the
+    length takes its place, so that a position is copied twice at most on
+    average, however long the text becomes.
 
     Args:
         attention: the self-attention of a block.
@@ -32,7 +33,7 @@ class PastAttention:
     def __call__(
         self, x: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Each new position sees all old ones, and of the new none later."""
+        """Each new position sees the old ones, itself, and none later."""
         q, k, v = self.attention.project(x, x, x)
         k, v = self.append(k, v)
         may_attend = None  # a single new position sees everything
@@ -47,7 +48,7 @@ class PastAttention:
         k: Float[Tensor, "batch heads length d_head"],
         v: Float[Tensor, "batch heads length d_head"],
     ) -> Float[Tensor, "2 batch heads k_len d_head"]:
-        """Put new keys and values behind the old; gives all of them."""
+        """Write new keys and values after the old; returns all of them."""
         start, end = self.length, self.length + k.shape[2]
         if self.buffer is None or end > self.buffer.shape[3]:
             larger = k.new_empty(2, *k.shape[:2], 2 * end, k.shape[3])

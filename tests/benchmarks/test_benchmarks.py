@@ -13,6 +13,7 @@ from benchmarks import (
     date_model,
     dates,
     decoding,
+    hops,
     layouts,
     matrix_product,
     model,
@@ -163,6 +164,23 @@ def test_the_loops_over_torch_write_the_same():
     assert all(value > 0 for value in found.values())
 
 
+def test_the_n_th_token_is_timed_with_and_without_a_cache(monkeypatch):
+    monkeypatch.setattr(decoding, "WINDOW", 4)
+    found = decoding.nth_token(length=8, rounds=1)
+    assert found["token"] == [2, 6]
+    assert list(found["time"]) == ["without cache", "with cache"]
+    assert all(len(times) == 2 for times in found["time"].values())
+    mean = sum(found["time"]["with cache"]) / 2
+    assert abs(mean - 1) < 0.01
+
+
+def test_a_first_call_is_measured_in_calls_with_one_token(monkeypatch):
+    monkeypatch.setattr(decoding, "AT_ONCE", [1, 4])
+    found = decoding.prefill(rounds=1)
+    assert found["tokens"] == [1, 4]
+    assert found["calls with one token"][0] == 1.0
+
+
 def test_models_that_take_turns_see_every_batch_once():
     class Fake:
         def __init__(self):
@@ -187,11 +205,28 @@ def test_babel_writes_the_same_dates():
     assert found["examples"] == 50 and found["generate by babel"] > 0
 
 
+def test_a_map_is_followed_twice_and_no_test_map_is_trained_on():
+    treasure = torch.tensor([[2, 0, 3, 5, 4, 1]])
+    assert hops.two_hops(treasure).tolist() == [[5, 3, 1, 0, 4, 2]]
+    known, unseen = (set(map(tuple, part.tolist())) for part in hops.split())
+    assert len(known | unseen) == 720 and not known & unseen
+    assert 0.15 < len(unseen) / 720 < 0.25
+
+
+def test_models_of_hops_have_the_sizes_of_their_names():
+    for name, widths in hops.MODELS.items():
+        blocks = hops.model(widths)[2].blocks
+        found = [block.feed_forward.widen.out_features for block in blocks]
+        assert found == widths and str(widths[0]) in name
+    shares = hops.run("two blocks of 64 units", 0, steps=hops.EVERY)
+    assert len(shares) == 1 and 0 <= shares[0] <= 1
+
+
 @pytest.mark.parametrize(
     "module",
     [
         *(ablations, attention, dates, decoding, layouts, matrix_product),
-        *(model, written_dates),
+        *(hops, model, written_dates),
     ],
 )
 def test_results_say_where_and_when(module):

@@ -9,6 +9,7 @@ chapters draw; the others are the drawings of one chapter or two.
 # ruff: noqa: F403
 from lib.figures.assembly import *
 from lib.figures.blocks import *
+from lib.figures.crossing import *
 from lib.figures.diagrams import *
 from lib.figures.geometry import *
 from lib.figures.looking import *
@@ -16,7 +17,9 @@ from lib.figures.marks import *
 from lib.figures.masking import *
 from lib.figures.norms import *
 from lib.figures.plots import *
+from lib.figures.remembering import *
 from lib.figures.scoring import *
+from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
 from lib.figures.turning import *

@@ -4,8 +4,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from lib.figures.marks import (
-    FAINT,
-    INK,
+    ACCENT,
     MAY,
     OUTPUT,
     PLATE,
@@ -20,7 +19,8 @@ from lib.figures.marks import (
     words,
 )
 
-PATH, LEFT, RIGHT = 4.9, 3.0, 7.4  # of a block: x, its boxes, the residual
+PATH, LEFT, RIGHT = 1.3, 2.7, 6.9  # of a block: x, and the sides of its boxes
+BESIDE = (LEFT + RIGHT) / 2
 
 
 def encoder_block(norm_first: bool = False) -> Axes:
@@ -43,73 +43,87 @@ def _block(parts: dict[str, str], norm_first: bool) -> Axes:
     """One block, bottom to top: its sub-layers, each with its mask or ""."""
     figure, axes = plt.subplots()
     low = y = 0.9
-    plate = cell(axes, (2.6, low), (5.4, 1))
-    arrow(axes, (PATH, 0.25), (PATH, low))
+    behind = [cell(axes, (0.5 + s, low + s), (6.7, 1)) for s in (0.36, 0.18)]
+    plates = [*behind, cell(axes, (0.5, low), (6.7, 1))]
+    for plate in plates:
+        plate.set(ec="white", lw=1.5)
     words(axes, (PATH, 0), "x", gid="station")
+    start = 0.25
     for part, mask in parts.items():
-        y = _sublayer(axes, y, part, mask, norm_first)
+        start, y = _sublayer(axes, (start, y), part, mask, norm_first)
     high = y + 0.25
-    plate.set_height(high - low)
-    arrow(axes, (PATH, y), (PATH, high + 0.5))
-    brace = [8.15, 8.35, 8.35, 8.15]
-    axes.plot(brace, [low, low, high, high], color=INK, lw=1.2)
-    at = (8.5, (low + high) / 2)
-    words(axes, at, "N\ntimes", ha="left", gid="repeat")
-    figure.set_size_inches(5.4, (high + 0.9) / 2)
-    bare(axes, (0, 9.6), (-0.3, high + 0.6))
+    for plate in plates:
+        plate.set_height(high - low)
+    style = {"lw": 3.5, "mutation_scale": 15}
+    arrow(axes, (PATH, start), (PATH, high + 0.8), ACCENT, **style)
+    at = (7.65, high + 0.5)
+    words(
+        axes, at, "one block;\nthe next ones\nfollow", ha="left", gid="repeat"
+    )
+    figure.set_size_inches(5.4, (high + 1.5) / 2)
+    bare(axes, (0, 9.9), (-0.3, high + 1.2))
     return axes
 
 
-def _sublayer(axes, y, part, mask, norm_first) -> float:
-    """A sub-layer with its residual; gives the height where it ends."""
-    leave = y + 0.2
-    line(axes, [PATH, PATH], [y, y + 0.4])
-    y += 0.4
-    if norm_first:
-        top = _up(axes, y, 0.3, 0.62, "norm")
-        y += 1.1
-        line(axes, [PATH, PATH], [top, y])
-    y += 0.65
-    height = _inputs(axes, y, part, mask)
-    centre, size = (PATH, y + height / 2), (2 * (PATH - LEFT), height)
-    box(axes, centre, size, part, "white", "station")
-    top = _up(axes, y + height, 0.35, 0.3, "+")
-    y = top - 0.27
-    line(axes, [PATH, RIGHT, RIGHT], [leave, leave, y])
-    arrow(axes, (RIGHT, y), (PATH + 0.3, y), FAINT, "residual")
-    return top if norm_first else _up(axes, top, 0.35, 0.62, "norm")
+def _sublayer(axes, heights, part, mask, norm_first) -> tuple[float, float]:
+    """A sub-layer beside the path, which comes from the first height.
 
-
-def _up(axes, y, gap, half_width, text) -> float:
-    """An arrow up the path into a station; gives the station's top."""
-    arrow(axes, (PATH, y), (PATH, y + gap))
-    station(axes, (PATH, y + gap + 0.27), half_width, text, "station")
-    return y + gap + 0.54
-
-
-def _inputs(axes, y, part, mask) -> float:
-    """What flows into a sub-layer whose box starts at the height `y`.
-
-    Gives the height of the box.
+    Gives where the path goes on, and the height where the sub-layer ends.
     """
-    low, around = y - 0.65, (PATH - 1.2, PATH, PATH + 1.2)
+    start, y = heights
+    style = {"lw": 3.5, "mutation_scale": 15}
+    leave = y + 0.35
+    top = y = leave + 0.55
+    if norm_first:
+        arrow(axes, (BESIDE, leave), (BESIDE, leave + 0.35))
+        station(axes, (BESIDE, leave + 0.62), 0.62, "norm", "station")
+        top, y = leave + 0.89, leave + 1.6
+    height = _inputs(axes, (leave, top, y), part, mask)
+    centre, size = (BESIDE, y + height / 2), (RIGHT - LEFT, height)
+    box(axes, centre, size, part, "white", "station")
+    plus = y + height + 0.45
+    bend = [BESIDE, BESIDE], [y + height, plus]
+    line(axes, *bend)
+    arrow(axes, (BESIDE, plus), (PATH + 0.3, plus))
+    ends = (PATH, start), (PATH, plus - 0.27)
+    arrow(axes, *ends, ACCENT, "residual", **style)
+    station(axes, (PATH, plus), 0.3, "+", "station")
+    y = plus + 0.27
+    if not norm_first:
+        arrow(axes, (PATH, y), (PATH, y + 0.45), ACCENT, **style)
+        station(axes, (PATH, y + 0.72), 0.62, "norm", "station")
+        y += 0.99
+    return y, y
+
+
+def _inputs(axes, heights, part, mask) -> float:
+    """What flows into a sub-layer: from the path, from the memory, its mask.
+
+    The heights: where the branch leaves the path, where it splits, and where
+    the box starts. Gives the height of the box.
+    """
+    leave, split, y = heights
+    line(axes, [PATH, BESIDE], [leave, leave])
+    if split - leave < 0.6:  # no norm between
+        split = leave
     if part == "feed-forward":
-        arrow(axes, (PATH, low), (PATH, y))
+        arrow(axes, (BESIDE, split), (BESIDE, y))
         return 1.0
-    height, note = 1.0, y + 0.5
+    height, note, ends = 1.0, y + 0.5, (BESIDE - 1.2, BESIDE, BESIDE + 1.2)
     if part == "cross-attention":
         height, note = 1.9, y + 1.5
-        letter(axes, (PATH, low), (PATH, y), "Q", f"{part} Q")
-        box(axes, (0.95, y + 0.55), (1.7, 1.1), "memory", OUTPUT, "memory")
-        for text, at in (("K", y + 0.25), ("V", y + 0.8)):
-            ends, name = ((1.8, at), (LEFT, at)), f"{part} {text}"
-            letter(axes, *ends, text, name, (-0.2, 0.2))
+        letter(axes, (BESIDE, split), (BESIDE, y), "Q", f"{part} Q")
+        centre = (8.9, y + 0.45)
+        box(axes, centre, (1.7, 1.1), "memory", OUTPUT, "memory")
+        for text, at in (("K", y + 0.15), ("V", y + 0.7)):
+            ends, name = ((8.05, at), (RIGHT, at)), f"{part} {text}"
+            letter(axes, *ends, text, name, (0.1, 0.2))
     else:
-        line(axes, [around[0], around[2]], [low, low])
-        for at, text in zip(around, "QKV", strict=True):
-            letter(axes, (at, low), (at, y), text, f"{part} {text}")
-    words(axes, (1.0, note), mask, fontsize=9, gid="mask")
-    arrow(axes, (1.9, note), (LEFT, note), ls=":")
+        line(axes, [ends[0], ends[2]], [split, split])
+        for at, text in zip(ends, "QKV", strict=True):
+            letter(axes, (at, split), (at, y), text, f"{part} {text}")
+    words(axes, (8.9, note), mask, fontsize=9, gid="mask")
+    arrow(axes, (8.0, note), (RIGHT, note), ls=":")
     return height
 
 
