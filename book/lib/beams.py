@@ -20,7 +20,7 @@ class Beams(NamedTuple):
     the score -inf and holds PAD only.
 
     Args:
-        ids: token ids without BOS, filled up with PAD behind EOS.
+        ids: token ids without BOS, filled up with PAD after EOS.
         log_p: the sum of log p of all tokens of a text.
         scores: `log_p` divided by the `penalty`.
     """
@@ -65,17 +65,17 @@ def one_token_more(
     alpha: float,
     config: TransformerConfig,
 ) -> tuple[Beams, Int[Tensor, "batch width"]]:
-    """Of all beams with one token behind them the best, and their parents.
+    """The best of all beams with one more token, and their parents.
 
     Args:
         beams: as they are.
-        log_p: of every token behind every beam.
+        log_p: of every token after every beam.
         alpha: of the length penalty.
         config: of the model.
 
     Returns:
         As many beams as before, best first, and for each the number of the
-        beam it was made of.
+        beam it came from.
     """
     width, vocab = log_p.shape[1:]
     ended = has_ended(beams.ids, config)

@@ -48,7 +48,7 @@ def write_tokens(
         cached: remember keys and values.
 
     Returns:
-        The tokens without BOS, filled up with PAD behind EOS.
+        The tokens without BOS, filled up with PAD after EOS.
 
     Raises:
         TypeError: `source` is not an integer tensor.
@@ -90,7 +90,7 @@ def filtered(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Float[Tensor, "*batch vocab"]:
-    """Logits to sample from: made flatter or steeper, and cut off at -inf.
+    """Logits to sample from: flatter or steeper, and the tail cut off.
 
     Args:
         logits: scores of every token.

@@ -23,3 +23,4 @@ from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
 from lib.figures.turning import *
+from lib.figures.writing import *
