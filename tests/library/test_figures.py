@@ -18,9 +18,6 @@ LONG = [f"word {i}" for i in range(9)]
 XY = ("x", "y")
 DRAWN = {
     "ranges": [({"a": SQUARE[0], "b": SQUARE[1]}, "share")],
-    "decoding_tree": [
-        ({"A": 0.6, "B": 0.4}, {"A": {"s": 0.5, "t": 0.4}, "B": {"s": 0.9}}),
-    ],
     "heatmap": [(SQUARE, WORDS, WORDS), (torch.eye(9), LONG, LONG)],
     "curves": [
         ([1, 2], {"a": SQUARE[0, :2], "line:b": SQUARE[1, :2]}, XY),
@@ -51,7 +48,6 @@ DRAWN = {
     "reads_and_says": [(WORDS, WORDS)],
     "masking_steps": [(SQUARE, SQUARE == 0, SQUARE, WORDS)],
     "nan_spreads": [([SQUARE[0] > 0] * 2, SQUARE > 0, WORDS)],
-    "sequence_of_curves": [(WORDS, {"a": SQUARE[0]}, XY)],
     "image": [(SQUARE, XY, (-1.0, 1.0))],
     "norm_axes": [(4, 3)],
     "norm_steps": [({"x": SQUARE[0], "y": SQUARE[1] - 0.5},)],
@@ -67,9 +63,6 @@ DRAWN = {
         (dict.fromkeys(WORDS, torch.eye(3, 9)), WORDS, LONG),
     ],
     "encoder_block": [(), (True,)],
-    "decoder_block": [(), (True,)],
-    "three_attentions": [()],
-    "decoding_steps": [(WORDS, WORDS), (["a"], LONG)],
 }
 CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
 
@@ -113,19 +106,15 @@ def test_the_stations_of_a_block(norm_first, order):
     assert gids(axes, "residual") == ["residual"] * 2
 
 
-def test_keys_and_values_of_cross_attention_come_from_the_memory():
-    found = gids(figures.three_attentions(), "cross ")
-    assert found[:3] == ["cross Q target", "cross K memory", "cross V memory"]
-    closed = [gid for gid in found if gid.startswith("cross closed")]
-    assert closed == [f"cross closed {i} 3" for i in range(5)]
-
-
-def test_one_run_of_the_encoder_and_one_of_the_decoder_a_token():
-    runs = gids(figures.decoding_steps(LONG, WORDS), "encoder", "decoder")
-    assert sorted(runs) == [
-        *(f"decoder run {step}" for step in (1, 2, 3)),
-        "encoder run",
-    ]
+def test_no_drawing_function_has_the_name_of_a_module():
+    """It would hide the module, or the module it."""
+    folder = Path(figures.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")}
+    functions = dict(inspect.getmembers(figures, inspect.isfunction))
+    assert not modules & functions.keys()
+    for module in modules - {"__init__"}:
+        found = vars(import_module(f"lib.figures.{module}"))
+        assert not modules & {n for n, v in found.items() if callable(v)}
 
 
 def test_every_drawing_function_is_drawn():
@@ -141,15 +130,6 @@ def test_every_drawing_function_is_drawn():
         and value.__module__ != "lib.figures.marks"
     }
     assert public - {"head_colours"} == drawn
-
-
-def test_the_tree_marks_the_greedy_and_the_best_text():
-    first, second = {"A": 0.6, "B": 0.4}, {"A": {"s": 0.5}, "B": {"s": 0.9}}
-    axes = figures.decoding_tree(first, second)
-    leaves = {t.get_gid(): t.get_text() for t in axes.texts if t.get_gid()}
-    assert leaves == {"As": "0.30", "Bs": "0.36"}
-    marked = {line.get_gid() for line in axes.lines if line.get_gid()}
-    assert marked == {"greedy A", "greedy As", "best B", "best Bs"}
 
 
 def test_a_range_runs_from_the_least_to_the_most():

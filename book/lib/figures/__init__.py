@@ -9,8 +9,8 @@ chapters draw; the others are the drawings of one chapter or two.
 # ruff: noqa: F403
 from lib.figures.assembly import *
 from lib.figures.blocks import *
+from lib.figures.choosing import *
 from lib.figures.crossing import *
-from lib.figures.diagrams import *
 from lib.figures.geometry import *
 from lib.figures.looking import *
 from lib.figures.marks import *
@@ -23,4 +23,3 @@ from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
 from lib.figures.turning import *
-from lib.figures.writing import *

@@ -68,18 +68,6 @@ def curves(
     return axes
 
 
-def sequence_of_curves(
-    x: list, named: dict[str, Tensor], labels: tuple[str, str]
-) -> Axes:
-    """Many points a line, without markers; every second line is dashed."""
-    figure, axes = plt.subplots()
-    for i, (name, y) in enumerate(named.items()):
-        axes.plot(x, numbers(y), "--" if i % 2 else "-", label=name)
-    axes.set(xlabel=labels[0], ylabel=labels[1])
-    axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
-    return axes
-
-
 def bars(
     names: list[str],
     groups: dict[str, Tensor],

@@ -1,4 +1,4 @@
-"""lib.figures.writing: the tree, the cuts, and the beams."""
+"""lib.figures.choosing: the tree, the cuts, and the beams."""
 
 import pytest
 import torch
