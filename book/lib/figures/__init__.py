@@ -12,6 +12,7 @@ from lib.figures.blocks import *
 from lib.figures.choosing import *
 from lib.figures.crossing import *
 from lib.figures.geometry import *
+from lib.figures.looking import *
 from lib.figures.marks import *
 from lib.figures.masking import *
 from lib.figures.norms import *
