@@ -22,4 +22,5 @@ from lib.figures.scoring import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
+from lib.figures.training import *
 from lib.figures.turning import *
