@@ -142,3 +142,5 @@ def test_the_page_of_the_race_has_the_record():
     assert str(record["median"]["yardsticks"]) in cells
     assert f"{record['median']['CPU s']:.1f}" in cells
     assert record["date"] in cells and record["machine"] in own
+    arrived = sum(run["reached"] for run in record["runs"])
+    assert f"{arrived} of {len(record['runs'])}" in cells
