@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tools.faults import __main__ as command
 from tools.faults.endless import ENDLESS
 from tools.faults.equivalent import EQUIVALENT
 from tools.faults.fault import (
@@ -17,7 +18,7 @@ from tools.faults.fault import (
     taught_modules,
 )
 from tools.faults.generate import faults_in, generated
-from tools.faults.listed import LISTED
+from tools.faults.listed import LISTED, faulty_modules
 from tools.faults.notebooks import SLOW, chapters_for, stored
 from tools.faults.report import gone, problems, row, totals
 from tools.faults.units import FirstFailure, files_for
@@ -63,7 +64,22 @@ def test_a_listed_fault_fits_the_library(fault):
 def test_the_list_is_long_and_its_names_differ():
     assert len(LISTED) >= 30
     assert len({(f.module, f.name) for f in LISTED}) == len(LISTED)
-    assert {f.module for f in LISTED} == set(taught_modules())
+    assert {f.module for f in LISTED} == set(faulty_modules())
+
+
+def test_a_module_that_no_chapter_shows_is_tried_if_it_is_listed(monkeypatch):
+    taught = taught_modules()
+    assert faulty_modules()[: len(taught)] == taught
+    assert {"decoders", "dates", "checkpoints"} <= {*faulty_modules()}
+    asked = []
+    monkeypatch.setattr(
+        command, "verdicts", lambda f, *_: asked.extend(f) or []
+    )
+    monkeypatch.setattr(command, "keep", lambda *_: [])
+    monkeypatch.setattr(sys, "argv", ["faults", "--module", "decoders"])
+    command.main()
+    listed = [f for f in LISTED if f.module == "decoders"]
+    assert asked == [*listed, *generated("decoders")] and listed
 
 
 @pytest.mark.parametrize("text", ["no such text", "return"])
@@ -93,7 +109,7 @@ def test_generated_faults_leave_aliases_of_annotations_alone():
     assert faults_in("m", "mask = masks[1]\n")
 
 
-@pytest.mark.parametrize("module", taught_modules())
+@pytest.mark.parametrize("module", faulty_modules())
 def test_generated_faults_of_the_library(module):
     faults = generated(module)
     source = source_of(module)
@@ -294,7 +310,7 @@ def test_an_interrupt_that_no_test_expects_is_noticed(tmp_path, capsys):
 
 
 def test_the_equivalent_faults_are_still_generated():
-    known = {(m, f.name) for m in taught_modules() for f in generated(m)}
+    known = {(m, f.name) for m in faulty_modules() for f in generated(m)}
     assert EQUIVALENT.keys() | ENDLESS.keys() <= known
 
 

@@ -95,6 +95,20 @@ def test_both_decoders_give_the_same(one_mask, sizes):
     assert isinstance(decoder_for(model, source, False), WholeDecoder)
 
 
+def test_two_rows_that_change_places_keep_their_own_masks():
+    model, source = build(), sources(2)
+    source[1, 2:] = 0
+    memory, mask = model.encode(source), model.source_mask(source)
+    assert not torch.equal(mask[0], mask[1])
+    decoder = WholeDecoder(model, memory, mask)
+    swapped = torch.tensor([1, 0]).to(DEVICE)
+    decoder.keep(swapped)
+    target = torch.randint(3, VOCAB, (2, 3)).to(DEVICE)
+    with torch.no_grad():
+        right = model.decode(target, memory[swapped], None, mask[swapped])
+        torch.testing.assert_close(decoder(target), right)
+
+
 def scripted(texts):
     """A `choose` that writes the texts, and 5 behind their ends."""
     steps = itertools.count()

@@ -137,7 +137,7 @@ def test_arrows_lead_from_kept_texts_to_what_continues_them(drawn):
         *("from b. to b.", "from aa to aab", "from aa to aaa"),
     }
     shown = [text.get_text() for text in drawn.texts]
-    assert {"4", "5", "6", "0.600", "b▪"} <= set(shown)
+    assert {"step 4", "step 5", "step 6", "0.600", "b▪"} <= set(shown)
 
 
 def test_a_step_without_a_parent_has_no_arrow():

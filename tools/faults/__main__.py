@@ -4,9 +4,9 @@ import argparse
 import os
 import sys
 
-from tools.faults.fault import Fault, taught_modules
+from tools.faults.fault import Fault
 from tools.faults.generate import generated
-from tools.faults.listed import LISTED
+from tools.faults.listed import LISTED, faulty_modules
 from tools.faults.record import COMMITTED, UNCOMMITTED, Record, keep
 from tools.faults.report import gone, problems, row, totals
 from tools.faults.trial import control, verdicts
@@ -23,7 +23,7 @@ def options() -> argparse.Namespace:
         help="try only those whose recorded answer rests on changed files",
     )
     parser.add_argument(
-        "--module", choices=taught_modules(), help="faults of one module"
+        "--module", choices=faulty_modules(), help="faults of one module"
     )
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count(), help="processes at a time"
@@ -55,9 +55,9 @@ def main() -> int:
     found, new, wrong, notes = [], [], [], []
     records = [(Record(COMMITTED), LISTED)]
     if not given.listed:
-        made = [f for module in taught_modules() for f in generated(module)]
+        made = [f for module in faulty_modules() for f in generated(module)]
         records.append((Record(UNCOMMITTED), made))
-    modules = [given.module] if given.module else taught_modules()
+    modules = [given.module] if given.module else faulty_modules()
     for module in modules:
         for record, every in records:
             faults = [fault for fault in every if fault.module == module]

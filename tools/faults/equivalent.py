@@ -132,6 +132,15 @@ DECODERS = (
         "len(memory), 0, dtype=torch.int32, device=memory.device",
         "ids that are put behind no ids keep their dtype",
     ),
+    *(
+        (
+            "module",
+            "StepDecoder = IncrementalDecoder | WholeDecoder",
+            f"StepDecoder = {name}",
+            "the name stands in annotations only",
+        )
+        for name in ("IncrementalDecoder", "WholeDecoder")
+    ),
 )
 DECODING = (
     (

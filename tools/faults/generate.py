@@ -1,7 +1,7 @@
 """Faults made by rule from the source of a module.
 
-Every operator, comparison, condition, constant, argument and call of a taught
-module is changed once in each of a few ways. Docstrings, annotations,
+Every operator, comparison, condition, constant, argument and call of a module
+is changed once in each of a few ways. Docstrings, annotations,
 decorators and error messages are left alone.
 """
 
@@ -55,7 +55,7 @@ ALIKE = [
 
 @cache
 def generated(module: str) -> list[Fault]:
-    """The generated faults of a taught module."""
+    """The generated faults of a module of book/lib."""
     return [
         replace(fault, loops=ENDLESS.get((module, fault.name), 0))
         for fault in faults_in(module, source_of(module))

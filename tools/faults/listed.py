@@ -3,7 +3,7 @@
 `old` must occur exactly once in the module.
 """
 
-from tools.faults.fault import Fault
+from tools.faults.fault import Fault, taught_modules
 
 LISTED = [
     # Chapter 1: text
@@ -1584,3 +1584,13 @@ LISTED = [
         "all beams stop with the first",
     ),
 ]
+
+
+def faulty_modules() -> list[str]:
+    """The modules whose faults are tried.
+
+    Those that chapters teach, in their order, then others with a listed
+    fault: a module that a chapter no longer shows is still tried.
+    """
+    listed = (fault.module for fault in LISTED)
+    return list(dict.fromkeys([*taught_modules(), *listed]))

@@ -12,6 +12,7 @@ from lib.figures.blocks import *
 from lib.figures.choosing import *
 from lib.figures.crossing import *
 from lib.figures.geometry import *
+from lib.figures.looking import *
 from lib.figures.marks import *
 from lib.figures.masking import *
 from lib.figures.norms import *
@@ -21,4 +22,5 @@ from lib.figures.scoring import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.tokens import *
+from lib.figures.training import *
 from lib.figures.turning import *

@@ -24,7 +24,8 @@ FATES = {  # face and edge of a candidate, colour of its words
     "ended": (ACCENT, ACCENT, INK),
     "pruned": ("white", "#BBBBBB", "#777777"),
 }
-COLUMN, ROW = 1.32, 0.86  # between two steps, between two candidates
+COLUMN = 1.36  # from one step to the next
+BOX, ROW = 1.08, 0.86  # the size of a candidate
 
 
 def name_tree(names: list[str]) -> Axes:
@@ -173,12 +174,12 @@ def beams(steps: list[Ranking], width: int, first: int = 1) -> Axes:
     text of the step before that it continues. `first` is the number of the
     first step. Boxes have the gid "kept okt", arrows "from ok to okt".
     """
-    tallest = max(map(len, steps))
-    figure, axes = plt.subplots(figsize=(5.4, 0.42 * tallest + 0.5))
+    tallest, right = max(map(len, steps)), (len(steps) - 1) * COLUMN
+    figure, axes = plt.subplots(figsize=(5.4, 0.5 * tallest + 0.5))
     places: dict[str, tuple[float, float]] = {}
     for step, ranking in enumerate(steps):
         at = {t: (step * COLUMN, -i) for i, (t, _) in enumerate(ranking)}
-        number = f"{first + step}"
+        number = f"step {first + step}"
         words(axes, (step * COLUMN, 0.75), number, color=FAINT)
         for i, (text, p) in enumerate(ranking):
             fate = "ended" if text.endswith(".") else "kept"
@@ -189,18 +190,18 @@ def beams(steps: list[Ranking], width: int, first: int = 1) -> Axes:
             _candidate(axes, at[text], text, p, fate)
         places = {text: at[text] for text, _ in ranking[:width]}
     for i, (fate, (face, edge, _)) in enumerate(FATES.items()):
-        corner, style = (0.9 + 2.2 * i, -tallest - 0.16), {"ec": edge}
-        cell(axes, corner, (0.4, 0.28), face, alpha=0.6, **style)
+        corner = ((0.15 + 0.3 * i) * right, -tallest - 0.16)
+        cell(axes, corner, (0.4, 0.28), face, alpha=0.6, ec=edge)
         after = (corner[0] + 0.5, -tallest - 0.02)
         words(axes, after, fate, ha="left", fontsize=9.5)
-    bare(axes, (-0.56, (len(steps) - 1) * COLUMN + 0.56), (-tallest - 0.3, 1))
+    bare(axes, (-0.62, right + 0.62), (-tallest - 0.3, 1))
     return axes
 
 
 def _candidate(axes, at, text, p, fate) -> None:
     """A box with the text and its probability."""
     face, edge, ink = FATES[fate]
-    (x, y), size = at, (0.96, ROW)
+    (x, y), size = at, (BOX, ROW)
     corner = (x - size[0] / 2, y - size[1] / 2)
     cell(axes, corner, size, "white", zorder=2)
     tint = 0.45 if fate != "pruned" else 1.0
@@ -208,13 +209,13 @@ def _candidate(axes, at, text, p, fate) -> None:
     cell(axes, corner, size, face, **style)
     small = {"color": ink, "zorder": 3}
     shown = text.replace(".", "▪")
-    words(axes, (x, y + 0.19), shown, fontsize=9, **small)
-    words(axes, (x, y - 0.2), f"{p:.3f}", fontsize=9, **small)
+    words(axes, (x, y + 0.2), shown, fontsize=11, **small)
+    words(axes, (x, y - 0.2), f"{p:.3f}", fontsize=11, **small)
 
 
 def _onward(axes, start, end, fate, texts) -> None:
     """An arrow from a text to its continuation; faint if it is pruned."""
     colour = "#CCCCCC" if fate == "pruned" else INK
-    ends = (start[0] + 0.48, start[1]), (end[0] - 0.48, end[1])
+    ends = (start[0] + BOX / 2, start[1]), (end[0] - BOX / 2, end[1])
     style = {"lw": 1.0, "mutation_scale": 6, "zorder": 1}
     arrow(axes, *ends, colour, "from {} to {}".format(*texts), **style)

@@ -9,7 +9,6 @@ from lib.figures.marks import (
     FAINT,
     INK,
     PLATE,
-    SECOND,
     TOKEN,
     arrow,
     bare,
@@ -190,14 +189,3 @@ def watched(
             words(axes, (i + 0.5, -row), shown, fontsize=size)
     bare(axes, (-2.2, len(right) + 0.1), (-len(texts) + 0.4, 0.6))
     return [named["loss"], named["match"], axes]
-
-
-def averaged(path: Tensor, mean: Tensor) -> Axes:
-    """One weight that jumps from step to step, and its running mean."""
-    figure, axes = plt.subplots(figsize=(5.4, 2.4))
-    axes.plot(numbers(path), color=SECOND, lw=1.0, label="weight", gid="path")
-    axes.plot(numbers(mean), color=INK, label="running mean", gid="mean")
-    axes.axhline(0, color=FAINT, ls=":", lw=1.2)
-    axes.set(xlabel="step", xlim=(0, len(path)))
-    axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
-    return axes
