@@ -138,7 +138,7 @@ def test_cosine_rate():
 
 
 def test_cosine_rate_without_warmup_begins_near_the_peak():
-    rates = [cosine_rate(step, 1, 0, 3) for step in (1, 2, 3)]
+    rates = [cosine_rate(step, 1.0, 0, 3) for step in (1, 2, 3)]
     assert rates == pytest.approx([0.75, 0.25, 0.0])
 
 
