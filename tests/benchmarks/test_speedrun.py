@@ -136,7 +136,7 @@ def test_the_page_of_the_race_has_the_record():
     for name, median in record["median"].items():
         assert median == score(record["runs"], name) is not None
     page = speedrun.RESULT.parents[1] / "SPEEDRUN.md"
-    rows = page.read_text(encoding="utf-8").split("\n|")
+    rows = page.read_text(encoding="utf-8").split("\n|")[1:]
     (own,) = (row for row in rows if "the book" in row)
     cells = [cell.strip() for cell in own.split("|")]
     assert str(record["median"]["yardsticks"]) in cells
