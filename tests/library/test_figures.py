@@ -17,7 +17,6 @@ LINE = torch.tensor([1.0, 2.0, 4.0])
 LONG = [f"word {i}" for i in range(9)]
 XY = ("x", "y")
 DRAWN = {
-    "ranges": [({"a": SQUARE[0], "b": SQUARE[1]}, "share")],
     "heatmap": [(SQUARE, WORDS, WORDS), (torch.eye(9), LONG, LONG)],
     "curves": [
         ([1, 2], {"a": SQUARE[0, :2], "line:b": SQUARE[1, :2]}, XY),
@@ -58,10 +57,6 @@ DRAWN = {
     ],
     "memory": [(WORDS, {"a": (WORDS, SQUARE), "b": (WORDS, SQUARE)})],
     "residual_paths": [()],
-    "attention_maps": [
-        ({"a": SQUARE}, WORDS, WORDS),
-        (dict.fromkeys(WORDS, torch.eye(3, 9)), WORDS, LONG),
-    ],
     "encoder_block": [(), (True,)],
 }
 CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
@@ -82,14 +77,6 @@ def gids(axes, *words):
     found = [artist.get_gid() or "" for artist in axes.get_children()]
     plt.close("all")
     return [gid for gid in found if gid.startswith(words)]
-
-
-def test_an_odd_number_of_maps_leaves_no_empty_panel():
-    maps = figures.attention_maps(*DRAWN["attention_maps"][1])
-    assert plt.gcf().axes == maps
-    read = [axes.images[0].get_array().shape for axes in maps]
-    plt.close("all")
-    assert read == [(3, 9)] * 3
 
 
 @pytest.mark.parametrize(("norm_first", "order"), [(0, "f+n"), (1, "nf+")])
@@ -130,11 +117,3 @@ def test_every_drawing_function_is_drawn():
         and value.__module__ != "lib.figures.marks"
     }
     assert public - {"head_colours"} == drawn
-
-
-def test_a_range_runs_from_the_least_to_the_most():
-    axes = figures.ranges({"a": torch.tensor([0.5, 0.1, 0.4])}, "share")
-    line, dot = axes.lines
-    assert (line.get_gid(), dot.get_gid()) == ("range", "median")
-    assert [round(x, 6) for x in line.get_xdata()] == [0.1, 0.5]
-    assert round(dot.get_xdata()[0], 6) == 0.4

@@ -24,6 +24,7 @@ from tools.taught import MARKER, ROOT, chapters
 
 BOOK = ROOT / "book"
 LONGEST_CELL = 30  # lines
+IMPORTS = re.compile("# @title Imports\n")
 EXERCISES = range(4, 7)  # in a chapter
 TRANSFER = 2  # of them, at least, leave the situation of the page
 
@@ -49,10 +50,11 @@ def plain_python(notebook) -> Iterator[str]:
 
 
 def short_cells(notebook) -> Iterator[str]:
-    """A reader sees a cell at a glance; definitions may be longer."""
+    """A reader sees a cell at a glance; definitions, imports may be longer."""
     for number, cell in enumerate(sync.code_cells(notebook), start=1):
         length = cell.source.count("\n") + 1
-        if length > LONGEST_CELL and not MARKER.match(cell.source):
+        is_long = length > LONGEST_CELL and not IMPORTS.match(cell.source)
+        if is_long and not MARKER.match(cell.source):
             yield f"code cell {number}: {length} lines, not {LONGEST_CELL}"
 
 

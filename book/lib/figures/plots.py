@@ -5,7 +5,6 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from lib.figures.marks import (
-    ACCENT,
     FAINT,
     INK,
     frameless,
@@ -100,55 +99,3 @@ def image(
     figure.colorbar(drawn, ax=axes, shrink=0.9)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     return axes
-
-
-def ranges(named: dict[str, Tensor], label: str) -> Axes:
-    """For each name a line from the least to the most, a dot at the median.
-
-    The lines have the gid "range", the dots "median".
-    """
-    figure, axes = plt.subplots(figsize=(5.4, 0.6 + 0.27 * len(named)))
-    for row, values in enumerate(map(numbers, named.values())):
-        middle = sorted(values)[len(values) // 2]
-        ends = [min(values), max(values)]
-        axes.plot(ends, [row, row], color=ACCENT, lw=3, alpha=0.4, gid="range")
-        axes.plot([middle], [row], "o", color=ACCENT, gid="median")
-    axes.set_yticks(range(len(named)), list(named))
-    axes.invert_yaxis()
-    axes.set_xlim(left=0)
-    axes.set_xlabel(label)
-    axes.grid(axis="x")
-    axes.tick_params(axis="y", length=0)
-    return axes
-
-
-def attention_maps(
-    panels: dict[str, Tensor], rows: list[str], columns: list[str]
-) -> list[Axes]:
-    """Matrices of weights from 0 to 1, two in a row, without numbers.
-
-    A panel's weights are read back with `axes.images[0].get_array()`.
-    """
-    across, lines = min(2, len(panels)), -(-len(panels) // 2)
-    letters = max(map(len, columns))
-    long = len(columns) * letters > 48 // across
-    height = 0.8 + (0.36 - 0.06 * across) * len(rows) + 0.08 * letters * long
-    size = (5.4, height * lines)
-    figure, grid = plt.subplots(lines, across, figsize=size, squeeze=False)
-    for axes in grid.flat[len(panels) :]:
-        axes.remove()
-    drawn = list(grid.flat[: len(panels)])
-    for axes, (title, matrix) in zip(drawn, panels.items(), strict=True):
-        cells = numbers(matrix)
-        axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
-        axes.set(title=title, xlabel="key")
-        axes.set_xticks(range(len(columns)), columns)
-        axes.set_yticks(range(len(rows)), rows)
-        axes.tick_params(length=0, labelsize=9, pad=2)
-        axes.tick_params(axis="x", rotation=90 if long else 0)
-        axes.spines[:].set(color="#CCCCCC", visible=True)
-        if axes in grid[:, 0]:
-            axes.set_ylabel("query")
-        else:
-            axes.tick_params(labelleft=False)
-    return drawn
