@@ -62,6 +62,16 @@ def last(*words: str, **others: float): ...
 
 def generates() -> Iterator:
     yield 1
+
+
+Row = Float[Tensor, "a"] | None
+Rows = dict[str, Tensor]
+
+
+def named(x: Row): ...
+
+
+def unnamed(x: Rows): ...
 '''
 
 
@@ -97,7 +107,7 @@ def test_every_signature_is_enforced(name):
     with open(module.__file__, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     for node, made in members(module, tree):
-        assert is_enforced(made) == bool(checker(node)), node.name
+        assert is_enforced(made) == bool(checker(node, set())), node.name
 
 
 def test_what_is_wrapped_and_by_what():
@@ -116,4 +126,6 @@ def test_what_is_wrapped_and_by_what():
         "shaped": ["property", shapes],
         "last": [types],
         "generates": [shapes],
+        "named": [shapes],
+        "unnamed": [types],
     }

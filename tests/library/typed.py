@@ -28,16 +28,36 @@ def annotations(function: Function) -> list[ast.expr]:
     return [part for part in [*parts, function.returns] if part is not None]
 
 
-def checker(node: Function | ast.ClassDef) -> str:
-    """The decorator that enforces a definition; empty if it says nothing."""
+def has_shape(annotation: ast.expr, named: set[str]) -> bool:
+    """Whether it holds a string such as "batch length", or a name for one."""
+    return any(
+        isinstance(getattr(part, "value", None), str)
+        or getattr(part, "id", None) in named
+        for part in ast.walk(annotation)
+    )
+
+
+def named_shapes(tree: ast.Module) -> set[str]:
+    """The names that a module gives to annotations with shapes."""
+    return {
+        node.targets[0].id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Subscript | ast.BinOp)
+        and has_shape(node.value, set())
+        and isinstance(node.targets[0], ast.Name)
+    }
+
+
+def checker(node: Function | ast.ClassDef, named: set[str]) -> str:
+    """The decorator that enforces a definition; empty if it says nothing.
+
+    `named` are the names of shapes, which are shapes too.
+    """
     if isinstance(node, ast.ClassDef):  # a dataclass has a signature
         return SHAPES if node.decorator_list else ""
     said = annotations(node)
-    has_shapes = any(
-        isinstance(part, ast.Constant) and isinstance(part.value, str)
-        for annotation in said
-        for part in ast.walk(annotation)
-    )
+    has_shapes = any(has_shape(annotation, named) for annotation in said)
     generates = any(isinstance(part, Yield) for part in ast.walk(node))
     if has_shapes or (said and generates):  # beartype asks: Iterator of what?
         return SHAPES
@@ -47,10 +67,11 @@ def checker(node: Function | ast.ClassDef) -> str:
 def enforced(source: str) -> ast.Module:
     """The program in which every signature is enforced."""
     tree = ast.parse(source)
+    named = named_shapes(tree)
     for node in ast.walk(tree):
         if not isinstance(node, Function | ast.ClassDef):
             continue
-        if text := checker(node):
+        if text := checker(node, named):
             decorator = ast.parse(text, mode="eval").body
             for part in ast.walk(decorator):
                 ast.copy_location(part, node)
