@@ -66,12 +66,6 @@ def station(axes, centre, half_width, text, name) -> None:
     words(axes, centre, text, gid=name)
 
 
-def label(axes, at, text) -> None:
-    """A word in a rounded frame."""
-    frame = {"fc": "white", "ec": FAINT, "boxstyle": "round,pad=0.3"}
-    words(axes, at, text, bbox=frame)
-
-
 def line(axes, xs, ys) -> None:
     axes.plot(xs, ys, color=FAINT, lw=1.2, zorder=1)
 
