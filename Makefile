@@ -33,9 +33,9 @@ serve: book ## | show the website at http://localhost:8000
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-test: lint test-tools test-library test-notebooks test-site ## 8 minutes | check everything that needs no GPU, cheap checks first
+test: lint test-tools test-library test-notebooks test-site ## 10 minutes | check everything that needs no GPU, cheap checks first
 
-test-tools: .venv/.tests ## 1 minute | the rules, the tools and the pages as they lie there
+test-tools: .venv/.tests ## 3 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
 	  --ignore tests/library --ignore tests/site
 
