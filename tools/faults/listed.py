@@ -1290,6 +1290,12 @@ LISTED = [
     ),
     Fault(
         "training",
+        "target.masked_fill(~real, 0).unsqueeze(-1)",
+        "target.unsqueeze(-1)",
+        "what is ignored must be an id of the vocabulary",
+    ),
+    Fault(
+        "training",
         "min(step**-0.5, step",
         "max(step**-0.5, step",
         "the rate is the larger of the two",
