@@ -55,40 +55,37 @@ def meetings(lengths: list[int]) -> Axes:
 
 
 def shares_of_layer(
-    lengths: list[int],
-    parts: dict[str, list[float]],
-    marked: dict[str, int],
+    lengths: list[int], costs: list[dict[str, int]], marked: dict[str, int]
 ) -> Axes:
     """What share of a layer's operations each part has, as a text grows.
 
-    The areas carry the names of `parts` as labels; a dashed line stands at
-    each length of `marked`, with its name.
+    `costs` are `lib.efficient.layer_operations` of the lengths. A dashed line
+    stands at each length of `marked`, with its name.
     """
     figure, axes = plt.subplots(figsize=(5.4, 3.3))
-    rows = [numbers(share) for share in parts.values()]
-    colours = [FAINT, "#C9C9C9", SECOND][: len(rows)]
-    axes.stackplot(
-        lengths, rows, labels=list(parts), colors=colours, alpha=0.8
-    )
+    kinds = "projections", "feed-forward", "scores and means"
+    rows = [[], [], []]
+    for cost in costs:
+        first, *pairs, last = (x / sum(cost.values()) for x in cost.values())
+        for row, share in zip(rows, (first, last, sum(pairs)), strict=True):
+            row.append(share)
+    colours = [FAINT, "#C9C9C9", SECOND]
+    axes.stackplot(lengths, rows, labels=kinds, colors=colours, alpha=0.8)
     axes.set_xscale("log", base=2)
-    ticks = lengths[:: max(1, len(lengths) // 5)]
+    ticks = lengths[::2]
     axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
     axes.minorticks_off()
     axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     axes.set(xlim=(lengths[0], lengths[-1]), ylim=(0, 1))
     axes.set(xlabel="n: tokens of the text", ylabel="share of operations")
     for name, at in marked.items():
-        style = {"color": INK, "ls": "--", "lw": 1.2, "gid": f"at {name}"}
-        axes.axvline(at, **style)
+        axes.axvline(at, color=INK, ls="--", lw=1.2, gid=f"at {name}")
         words(axes, (at, 1.05), name, fontsize=9.5)
-    middle, below = lengths[len(lengths) // 5], 0.0
-    for name, row in zip(parts, rows, strict=True):
-        place = lengths[-1] / 1.3 if row[-1] > 0.5 else middle
-        at = lengths.index(middle)
-        height = below + row[at] / 2 if place == middle else 0.7
-        side = {"ha": "center" if place == middle else "right"}
-        words(axes, (place, height), name, fontsize=10, **side)
-        below += row[at]
+    early, late = lengths[len(lengths) // 5], lengths[-len(lengths) // 4]
+    for at, height, name in zip(
+        (early, early, late), (0.15, 0.62, 0.68), kinds, strict=True
+    ):
+        words(axes, (at, height), name)
     return axes
 
 
