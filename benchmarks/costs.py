@@ -4,14 +4,12 @@ One text, forward, without a mask or (the cheaper two) causal. Memory is the
 most that the allocator has handed out at any time, beyond the inputs: on a
 processor seen by torch's profiler, on a GPU by its own count. A GPU gets more
 heads, half precision, and lengths up to 65,536; what does not fit is null.
-
-    PYTHONPATH=book python -m benchmarks.costs [FILE]
+By itself: `PYTHONPATH=book python -m benchmarks.costs`.
 """
 
 import json
 import math
 import statistics
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -98,13 +96,17 @@ def measure(name: str, length: int, rounds: int) -> dict | None:
         return None
 
 
-def table(lengths: list[int], rounds: int = ROUNDS) -> dict:
-    """Of each call, times and bytes by length; the unit of time is the first.
+def ratios(lengths: list[int] | None = None, rounds: int = ROUNDS) -> dict:
+    """Of each call, times and bytes by length.
 
     Times are divided by that of SDPA at the smallest length.
     """
-    found = {n: [measure(n, length, rounds) for length in lengths]
-             for n in CALLS}  # fmt: skip
+    if lengths is None:
+        lengths = GPU_LENGTHS if torch.cuda.is_available() else LENGTHS
+    found = {
+        name: [measure(name, length, rounds) for length in lengths]
+        for name in CALLS
+    }
     unit = found["in blocks (SDPA)"][0]["seconds"]
     return {
         "n": lengths,
@@ -119,19 +121,18 @@ def table(lengths: list[int], rounds: int = ROUNDS) -> dict:
     }
 
 
-def main(lengths: list[int] | None = None) -> None:
+def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     on_gpu = torch.cuda.is_available()
-    found = table(lengths or (GPU_LENGTHS if on_gpu else LENGTHS))
     about = circumstances() | {"d_head": D_HEAD, "window": WINDOW}
     about |= {"heads": GPU_HEADS if on_gpu else 1}
     about |= {"dtype": "bfloat16" if on_gpu else "float32"}
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULT
-    target.write_text(json.dumps(about | found, indent=1) + "\n")
+    found = ratios()
+    RESULT.write_text(json.dumps(about | found, indent=1) + "\n")
     for part in ("time", "bytes"):
         for name, row in found[part].items():
-            print(f"{part:6}{name:20}", *(f"{value:>12,}" for value in row))
+            print(f"{part:6}{name:20}", *(f"{value!s:>11}" for value in row))
 
 
 if __name__ == "__main__":

@@ -83,12 +83,17 @@ windows = st.sampled_from([1, 2, 3, 5, 8, 23, 24, 40])
 
 
 @few
-@given(lead, lengths, windows, dtype)
+@given(lead, lengths.filter(bool), windows, dtype)
 def test_local_attention_is_attention_in_a_band(lead, length, window, dtype):
     inputs = texts(lead, length, dtype)
     wide = [x.double() for x in inputs]
     expected = attention(*wide, band(length, window)).to(dtype)
     close(local_attention(*inputs, window), expected, steps=16)
+
+
+@pytest.mark.parametrize("call", [local_attention, linear_attention])
+def test_a_text_without_tokens_has_no_rows(call):
+    assert call(*texts((2,), 0, torch.float32), 3).shape == (2, 0, 3)
 
 
 @pytest.mark.parametrize("length", [64, 128, 256])
