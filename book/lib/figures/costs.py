@@ -81,11 +81,10 @@ def shares_of_layer(
     for name, at in marked.items():
         axes.axvline(at, color=INK, ls="--", lw=1.2, gid=f"at {name}")
         words(axes, (at, 1.05), name, fontsize=9.5)
-    early, late = lengths[len(lengths) // 5], lengths[-len(lengths) // 4]
-    for at, height, name in zip(
-        (early, early, late), (0.15, 0.62, 0.68), kinds, strict=True
-    ):
-        words(axes, (at, height), name)
+    early = lengths[len(lengths) // 5]
+    for height, name in zip((0.15, 0.6), kinds, strict=False):
+        words(axes, (early, height), name)
+    words(axes, (lengths[-1] / 1.1, 0.68), kinds[2], ha="right")
     return axes
 
 
@@ -104,7 +103,7 @@ def growth(
         name: [size and size / 2**20 for size in row]
         for name, row in sizes.items()
     }
-    texts = "time (1 = SDPA, shortest)", "memory in MiB"
+    texts = f"time (1 = SDPA, n = {lengths[0]})", "memory in MiB"
     for axes, rows, text in zip(panels, (times, mib), texts, strict=True):
         for mark, (name, row) in zip("osD^", rows.items(), strict=False):
             known = [(n, y) for n, y in zip(lengths, row, strict=True) if y]
