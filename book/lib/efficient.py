@@ -82,7 +82,8 @@ def local_attention(
     Raises:
         TypeError: not floating point, different dtypes, or a window that is
             not an integer.
-        ValueError: shapes that do not fit together, or a window below 1.
+        ValueError: shapes that do not fit together, no position, or a window
+            below 1.
     """
     validate.one_text(q, k, v)
     validate.positive(window=window)
@@ -96,7 +97,7 @@ def local_attention(
     other = torch.arange(-window, window, device=q.device)
     near = (other <= place) & (place - other < window)
     may_attend = near.repeat(q.shape[-3], 1, 1)
-    may_attend[:1, :, :window] = False  # before the first block is nothing
+    may_attend[0, :, :window] = False  # before the first block is nothing
     return attention(q, k, v, may_attend).flatten(-3, -2)[..., :length, :]
 
 
@@ -116,7 +117,8 @@ def linear_attention(
     Raises:
         TypeError: not floating point, different dtypes, or a chunk that is
             not an integer.
-        ValueError: shapes that do not fit together, or a chunk below 1.
+        ValueError: shapes that do not fit together, no position, or a chunk
+            below 1.
     """
     validate.one_text(q, k, v)
     validate.positive(chunk=chunk)

@@ -1,7 +1,7 @@
 """Attention that costs less."""
 
 from lib.validate.numbers import positive
-from lib.validate.refuse import expect
+from lib.validate.refuse import expect, shape
 from lib.validate.shapes import shapes
 
 TEXT = (
@@ -17,5 +17,6 @@ def shared_heads(heads: int, kv_heads: object) -> None:
 
 
 def one_text(q: object, k: object, v: object) -> None:
-    """A query, a key and a value at each position."""
+    """A query, a key and a value at each position, of which there are some."""
     shapes(TEXT, q=q, k=k, v=v)
+    expect(q.shape[-2], "q", "at least one position", shape(q))
