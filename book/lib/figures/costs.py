@@ -134,11 +134,7 @@ def row_in_blocks(
     figure, axes = plt.subplots(figsize=(5.4, 3.3))
     m, s, c = -math.inf, 0.0, 0.0
     for b, (row, given) in enumerate(zip(scores, values, strict=True)):
-        for i, (score, value) in enumerate(zip(row, given, strict=True)):
-            at = 3.6 * b + 0.9 * i
-            size = (0.8, 0.5)
-            box(axes, (at, 3.3), size, f"{score:g}", KEY, f"score {b} {i}")
-            box(axes, (at, 2.7), size, f"{value:g}", VALUE, f"value {b} {i}")
+        _block(axes, row, given, b)
         largest = max(m, *row)
         fade = math.exp(m - largest)
         e = [math.exp(score - largest) for score in row]
@@ -161,6 +157,14 @@ def row_in_blocks(
     words(axes, (-0.6, 1.1), "kept", ha="right")
     bare(axes, (-1.9, end + 0.8), (0.2, 3.7))
     return axes
+
+
+def _block(axes, row, given, b) -> None:
+    """The scores of a block over its values."""
+    for i, (score, value) in enumerate(zip(row, given, strict=True)):
+        x, size = 3.6 * b + 0.9 * i, (0.8, 0.5)
+        box(axes, (x, 3.3), size, f"{score:g}", KEY, f"score {b} {i}")
+        box(axes, (x, 2.7), size, f"{value:g}", VALUE, f"value {b} {i}")
 
 
 def _fade(axes, centre, row, m, b) -> None:
