@@ -78,6 +78,7 @@ model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
+	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)

@@ -1705,6 +1705,121 @@ LISTED = [
         "if done.any():",
         "all beams stop with the first",
     ),
+    # Chapter 15: efficient
+    Fault(
+        "efficient",
+        '"projections": 4 * length * d_model * (d_model + kv_width)',
+        '"projections": 2 * length * d_model * (d_model + kv_width)',
+        "a multiplication and its addition count as one operation",
+    ),
+    Fault(
+        "efficient",
+        '"scores": 2 * length * length * d_model,',
+        '"scores": 2 * length * d_model,',
+        "each query meets one key",
+    ),
+    Fault(
+        "efficient",
+        '"feed-forward": 4 * length * d_model * d_ff',
+        '"feed-forward": 2 * length * d_model * d_ff',
+        "one of the two matrices is forgotten",
+    ),
+    Fault(
+        "efficient",
+        "return 2 * tokens * layers * kv_heads * d_head * number",
+        "return tokens * layers * kv_heads * d_head * number",
+        "only the keys are kept",
+    ),
+    Fault(
+        "efficient",
+        "(place - other < window)",
+        "(place - other <= window)",
+        "the window is one key too wide",
+    ),
+    Fault(
+        "efficient",
+        "near = (other <= place) &",
+        "near = (other < place + 2) &",
+        "the next key is seen as well",
+    ),
+    Fault(
+        "efficient",
+        "may_attend[0, :, :window] = False",
+        "may_attend[0, :, :0] = False",
+        "the first block sees padding before the text",
+    ),
+    Fault(
+        "efficient",
+        "-length % window",
+        "(window - length) % window + window",
+        "a block of padding too many",
+    ),
+    Fault(
+        "efficient",
+        "flatten(-3, -2)[..., :length, :]",
+        "flatten(-3, -2)",
+        "rows of padding are returned",
+    ),
+    Fault(
+        "efficient",
+        "F.pad(x, (0, 0, 0, 0, 1, -1))",
+        "F.pad(x, (0, 0, 0, 0, -1, 1))",
+        "a block looks at the one after it",
+    ),
+    Fault(
+        "efficient",
+        "F.elu(x.to(wide)) + 1",
+        "F.elu(x.to(wide))",
+        "weights may be negative",
+    ),
+    Fault(
+        "efficient",
+        "F.pad(v.to(wide), (0, 1), value=1.0)",
+        "F.pad(v.to(wide), (0, 1), value=0.0)",
+        "the weights are not counted",
+    ),
+    Fault(
+        "efficient",
+        "(q_i @ k_i.mT).tril() @ v_i",
+        "(q_i @ k_i.mT) @ v_i",
+        "later positions of a chunk are seen",
+    ),
+    Fault(
+        "efficient",
+        "state = state + k_i.mT @ v_i",
+        "state = k_i.mT @ v_i",
+        "all chunks but the last are forgotten",
+    ),
+    Fault(
+        "efficient",
+        "found.append((q_i @ k_i.mT).tril() @ v_i + q_i @ state)",
+        "found.append((q_i @ k_i.mT).tril() @ v_i + q_i @ state * 0)",
+        "a chunk knows nothing of those before it",
+    ),
+    Fault(
+        "efficient",
+        "torch.promote_types(q.dtype, torch.float32)",
+        "q.dtype",
+        "sums are kept in half precision",
+    ),
+    Fault(
+        "efficient",
+        "torch.repeat_interleave(x, group, dim=1)",
+        "x.repeat(1, group, 1, 1)",
+        "query heads ask the key heads in turn",
+    ),
+    Fault(
+        "efficient",
+        "counts = self.heads, self.kv_heads, self.kv_heads",
+        "counts = self.heads, self.heads, self.heads",
+        "the shared heads are cut into too many",
+    ),
+    Fault(
+        "efficient",
+        "biases = [None] * 3 if bias is None else bias.split(self.widths)",
+        "biases = [None] * 3",
+        "biases are left out in cross-attention",
+    ),
 ]
 
 

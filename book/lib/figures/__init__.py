@@ -10,6 +10,7 @@ chapters draw; the others are the drawings of one chapter or two.
 from lib.figures.assembly import *
 from lib.figures.blocks import *
 from lib.figures.choosing import *
+from lib.figures.costs import *
 from lib.figures.crossing import *
 from lib.figures.geometry import *
 from lib.figures.looking import *
