@@ -19,9 +19,17 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from benchmarks.ablations import PEAK, STEPS as SHORT, WARMUP, commit
-from benchmarks.ablations import rate as short_rate
-from benchmarks.date_model import BUCKET, SEEDS, SIZE, STEPS, config, rate
+from benchmarks.ablations import commit
+from benchmarks.date_model import (
+    BUCKET,
+    PEAK,
+    SEEDS,
+    SIZE,
+    STEPS,
+    WARMUP,
+    config,
+    rate,
+)
 from benchmarks.dates import TURN, steps
 from benchmarks.timing import circumstances, seconds
 from lib.dates import LANGUAGES, batches, characters, generate, splits
@@ -32,13 +40,15 @@ from lib.modern import RotaryAttention
 from lib.one_text import IGNORED, OneText, one_text_batches
 from lib.positions import PositionalEncoding
 from lib.runtime import setup
-from lib.training import Recipe, Trainer, exact_match, train
+from lib.training import Recipe, Trainer, cosine_rate, exact_match, train
 from lib.transformer import Transformer
 
 RESULT = Path(__file__).parent / "results" / "decoder_only.json"
 FOLDER = Path(__file__).parents[1] / "book" / "data"
 WEIGHTS, CARD = FOLDER / "one_text.safetensors", FOLDER / "one_text.json"
+ALONE = 2  # batches in a bucket: a row is longer here, and PAD matters less
 SIZES = {"d_model": 48, "heads": 4, "kv_heads": 2, "d_ff": 96, "layers": 2}
+SHORT = 300  # steps, so that differences show
 Change = Callable[[DecoderOnly], object]
 
 
@@ -55,7 +65,7 @@ class Task:
         target = characters([e.iso for e in examples])
         self.both = characters([e.text + e.iso for e in examples])
         self.theirs = batches(examples, source, target, SIZE, BUCKET)
-        self.ours = one_text_batches(examples, self.both, SIZE, BUCKET)
+        self.ours = one_text_batches(examples, self.both, SIZE, ALONE)
         self.old = config(len(source), len(target))
         self.new = DecoderOnlyConfig(len(self.both), **SIZES)
         held = self.unseen["validation"]
@@ -115,6 +125,11 @@ def keep(trainer: Trainer, run: dict, task: Task, about: dict) -> None:
     }
     text = json.dumps(card, indent=1, ensure_ascii=False)
     CARD.write_text(text + "\n", encoding="utf-8")
+
+
+def short_rate(step: int) -> float:
+    """As `rate`, for fewer steps."""
+    return cosine_rate(step, PEAK, WARMUP, SHORT)
 
 
 def parameters(model: nn.Module) -> int:
@@ -179,13 +194,13 @@ def nothing(model: DecoderOnly) -> None:
 # name: (change of the model, of its configuration)
 VARIANTS: dict[str, tuple[Change, dict]] = {
     "LLaMA's block": (nothing, {}),
-    "post-norm": (post_norm, {}),
-    "LayerNorm": (layer_norms, {}),
-    "biases": (biases, {}),
     "ReLU, two matrices": (relu, {}),
     "sinusoids added": (sinusoids, {}),
+    "post-norm": (post_norm, {}),
     "no positions": (no_positions, {}),
+    "LayerNorm": (layer_norms, {}),
     "4 heads of keys": (nothing, {"kv_heads": 4}),
+    "biases": (biases, {}),
 }
 
 

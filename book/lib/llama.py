@@ -185,7 +185,10 @@ class DecoderOnly(nn.Module):
 
 @torch.no_grad()
 def write_on(
-    model: DecoderOnly, ids: Int[Tensor, "batch length"], limit: int, eos_id=None
+    model: DecoderOnly,
+    ids: Int[Tensor, "batch length"],
+    limit: int,
+    eos_id: int | None = None,
 ) -> Int[Tensor, "batch written"]:
     """What the model writes after these texts, best token each time.
 
@@ -229,10 +232,9 @@ def load_llama(model: DecoderOnly, weights: Mapping[str, Tensor]) -> None:
         KeyError: a weight is missing.
         RuntimeError: a weight has another shape than the model's.
     """
-    c, own = model.config, {"table.weight": weights["model.embed_tokens.weight"]}
-    own["norm.weight"] = weights["model.norm.weight"]
-    last = "model.embed_tokens" if c.tied else "lm_head"
-    own["output.weight"] = weights[f"{last}.weight"]
+    c, table = model.config, weights["model.embed_tokens.weight"]
+    own = {"table.weight": table, "norm.weight": weights["model.norm.weight"]}
+    own["output.weight"] = table if c.tied else weights["lm_head.weight"]
     for i in range(c.layers):
         block, layer = f"blocks.{i}", f"model.layers.{i}"
         q, k, v = (

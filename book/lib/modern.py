@@ -172,7 +172,7 @@ class RotaryAttention(GroupedQueryAttention):
         return self.output(context)
 
 
-def alibi_slopes(heads: int) -> Float[Tensor, "{heads}"]:
+def alibi_slopes(heads: int) -> Float[Tensor, " {heads}"]:
     """2^(-8 h / heads) for head h = 1, 2, ...: how steep its penalty is.
 
     Source: Press et al. 2022, section 3. If the number of heads is no power
@@ -190,10 +190,12 @@ def alibi_slopes(heads: int) -> Float[Tensor, "{heads}"]:
     return (2 ** (-8 * exponents)).float()
 
 
-def alibi_bias(heads: int, length: int) -> Float[Tensor, "1 {heads} {length} {length}"]:
+def alibi_bias(
+    heads: int, length: int
+) -> Float[Tensor, "1 {heads} {length} {length}"]:
     """-slope · (distance of query and key), to be added to the scores.
 
-    Source: Press et al. 2022, equation of section 3. It hides nothing: the
+    Source: Press et al. 2022, section 3. It hides nothing: the
     causal mask stays beside it.
 
     Raises:
@@ -228,8 +230,8 @@ def distance_buckets(
     validate.to_sort_in(distance, buckets, furthest)
     near = buckets // 2
     distance = distance.clamp(min=0)
-    growth = torch.log(distance.clamp(min=1) / near) / math.log(furthest / near)
-    far = near + (growth * near).long()
+    growth = torch.log(distance.clamp(min=near) / near)
+    far = near + (near * growth / math.log(furthest / near)).long()
     return torch.where(distance < near, distance, far.clamp(max=buckets - 1))
 
 
@@ -254,7 +256,9 @@ class RelativeBias(nn.Module):
         self.table = nn.Embedding(buckets, heads)
         self.buckets, self.furthest = buckets, furthest
 
-    def forward(self, length: int) -> Float[Tensor, "1 heads {length} {length}"]:
+    def forward(
+        self, length: int
+    ) -> Float[Tensor, "1 heads {length} {length}"]:
         """The bias of every query and key, to be added to the scores.
 
         Raises:

@@ -1,11 +1,12 @@
 """A small random LLaMA for chapter 16, written by the public package.
 
-    HF_HUB_OFFLINE=1 .venv-conformance/bin/python -m tests.conformance.tiny_llama
+    python -m tests.conformance.tiny_llama
 
-writes `book/data/llama.json`, the configuration as `transformers` saves it,
-and `book/data/llama.safetensors`: its weights, some token ids, and the logits
-that `transformers` computes for them. Nothing is downloaded. Its sizes are
-unusual on purpose, so that no two can be taken for each other.
+in the environment of `make conformance` writes two files to `book/data`:
+`llama.json`, the configuration as `transformers` saves it, and
+`llama.safetensors`: the weights, some token ids, and the logits that
+`transformers` computes for them. Nothing is downloaded. The sizes are unusual
+on purpose, so that no two can be taken for each other.
 """
 
 import json

@@ -127,7 +127,10 @@ def gate() -> list[Axes]:
 
 def _gated(axes) -> None:
     """Two ways up from x that meet in a product."""
-    for x, name, matrix in ((0.9, "how much", "$W_1$"), (3.1, "what", "$W_3$")):
+    for x, name, matrix in (
+        (0.9, "how much", "$W_1$"),
+        (3.1, "what", "$W_3$"),
+    ):
         arrow(axes, (2, 0.25), (x, 0.95))
         box(axes, (x, 1.2), (1.1, 0.5), matrix, SECOND, matrix)
         words(axes, (x + (0.95 if x > 2 else -0.95), 1.2), name, fontsize=9)
@@ -206,9 +209,7 @@ def _sources(knows, h) -> list[tuple[int, int]]:
             if known and j >= below[-1]]  # fmt: skip
 
 
-def biases(
-    lines: dict[str, Tensor], steps: Tensor, window: int
-) -> Axes:
+def biases(lines: dict[str, Tensor], steps: Tensor, window: int) -> Axes:
     """What is added to a score, by the distance of query and key.
 
     `lines` are ALiBi's, one for each head, and `steps` a learnt bias with its
