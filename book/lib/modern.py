@@ -190,7 +190,7 @@ def alibi_slopes(heads: int) -> Float[Tensor, " {heads}"]:
     return (2 ** (-8 * exponents)).float()
 
 
-def alibi_bias(
+def alibi(
     heads: int, length: int
 ) -> Float[Tensor, "1 {heads} {length} {length}"]:
     """-slope · (distance of query and key), to be added to the scores.

@@ -15,7 +15,7 @@ from lib.modern import (
     RelativeBias,
     RMSNorm,
     RotaryAttention,
-    alibi_bias,
+    alibi,
     alibi_slopes,
     distance_buckets,
     halves_from_pairs,
@@ -213,7 +213,7 @@ def test_slopes_are_those_of_the_paper():
 
 
 def test_alibi_lowers_by_the_distance():
-    bias = alibi_bias(2, 4)
+    bias = alibi(2, 4)
     assert bias.shape == (1, 2, 4, 4) and bias.dtype == torch.float32
     assert bias[0, 0, 3].tolist() == [-3 / 16, -2 / 16, -1 / 16, 0]
     assert bias[0, 1, 0].tolist() == [0, -1 / 256, -2 / 256, -3 / 256]
@@ -222,7 +222,7 @@ def test_alibi_lowers_by_the_distance():
 def test_alibi_beside_a_mask_is_torchs_float_mask():
     q, k, v = (normal(2, 4, 7, 6, seed=s) for s in range(3))
     layer = attention_layer(4, 4).float()
-    bias, mask = alibi_bias(4, 7).to(DEVICE), causal_mask(7, DEVICE)
+    bias, mask = alibi(4, 7).to(DEVICE), causal_mask(7, DEVICE)
     context, _ = layer.attend(q, k, v, mask, score_bias=bias)
     mixed = bias.masked_fill(~mask, -math.inf)
     expected = F.scaled_dot_product_attention(q, k, v, mixed)
@@ -256,7 +256,7 @@ def test_biases_refuse():
     with refused(ValueError, "heads", "at least 1", "0"):
         alibi_slopes(0)
     with refused(ValueError, "length", "at least 1", "0"):
-        alibi_bias(2, 0)
+        alibi(2, 0)
     with refused(ValueError, "buckets", "even", "5"):
         RelativeBias(2, buckets=5)
     with refused(ValueError, "furthest", "at least 17", "16"):
