@@ -63,7 +63,7 @@ class DecoderOnlyConfig:
 
 
 def read_config(fields: Mapping[str, object]) -> DecoderOnlyConfig:
-    """What the `config.json` of a model of LLaMA's family says, in our words.
+    """A `config.json` of LLaMA's family, in our words.
 
     Args:
         fields: the file as a dictionary.

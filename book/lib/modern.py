@@ -211,7 +211,7 @@ def alibi(
 def distance_buckets(
     distance: Int[Tensor, "..."], buckets: int = 32, furthest: int = 128
 ) -> Int[Tensor, "..."]:
-    """Near distances one by one, far ones together, the furthest in the last.
+    """Near distances one by one, far ones together, the rest in the last.
 
     Source: Raffel et al. 2020, section 2.1, and their code; the form of a
     decoder, in which a negative distance (a later key) counts as 0.
