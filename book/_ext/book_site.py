@@ -14,11 +14,18 @@ from pathlib import Path
 
 import dukpy
 import imagesize
+from citing import setup_citation
 from docutils import nodes
+from glossary import PAGE as GLOSSARY
+from glossary import setup_glossary
+from gpu_reports import setup_reports
+from library_pages import setup_library
+from links import resolve
 from markupsafe import Markup
 from moved_pages import write_moved_pages
 from page_view import rewrite_notebook
 from PIL import Image
+from reading_time import setup_reading_time
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
 
@@ -259,7 +266,14 @@ def notice_static_files(app, config):
     Without a page to write, Sphinx would not copy the file.
     """
     files = [*static_folder(app).rglob("*"), *HERE.rglob("*.js")]
+    files.append(Path(app.srcdir, f"{GLOSSARY}.md"))  # chapters quote it
     config.book_static_digest = digest(files)
+
+
+def pages_about_chapters(app, env):
+    """Pages that quote chapters are written again whenever one may differ."""
+    quoting = ("book/glossary", "book/library")
+    return [name for name in env.found_docs if name.startswith(quoting)]
 
 
 def setup(app):
@@ -275,8 +289,13 @@ def setup(app):
     app.connect("config-inited", notice_static_files)
     app.connect("source-read", rewrite_notebook)
     app.connect("env-updated", let_links_reach_citations)
+    app.connect("env-updated", pages_about_chapters)
+    app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", prepare_page)
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
+    parts = (setup_citation, setup_glossary, setup_library, setup_reports)
+    for part in (*parts, setup_reading_time):
+        part(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
