@@ -14,6 +14,7 @@ from pathlib import Path
 
 import dukpy
 import imagesize
+from bibliography import setup_bibliography
 from citing import setup_citation
 from docutils import nodes
 from glossary import PAGE as GLOSSARY
@@ -141,14 +142,6 @@ def visit_display_math(self, node):
     raise nodes.SkipNode
 
 
-def let_links_reach_citations(app, env):
-    """Make `bibliography.md#key` a target that MyST links can find."""
-    for citation in env.get_domain("cite").citations:
-        page = env.metadata[citation.bibliography_key.docname]
-        slugs = page.setdefault("myst_slugs", {})
-        slugs[citation.key] = (0, citation.citation_id, citation.key)
-
-
 def first_paragraph(doctree):
     """The page's first words, cut at 160 characters, for search engines."""
     for paragraph in doctree.findall(nodes.paragraph):
@@ -272,7 +265,7 @@ def notice_static_files(app, config):
 
 def pages_about_chapters(app, env):
     """Pages that quote chapters are written again whenever one may differ."""
-    quoting = ("book/glossary", "book/library")
+    quoting = ("book/bibliography", "book/glossary", "book/library")
     return [name for name in env.found_docs if name.startswith(quoting)]
 
 
@@ -288,14 +281,19 @@ def setup(app):
     )
     app.connect("config-inited", notice_static_files)
     app.connect("source-read", rewrite_notebook)
-    app.connect("env-updated", let_links_reach_citations)
     app.connect("env-updated", pages_about_chapters)
     app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", prepare_page)
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
-    parts = (setup_citation, setup_glossary, setup_library, setup_reports)
-    for part in (*parts, setup_reading_time):
+    for part in (
+        setup_bibliography,
+        setup_citation,
+        setup_glossary,
+        setup_library,
+        setup_reading_time,
+        setup_reports,
+    ):
         part(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
