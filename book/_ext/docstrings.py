@@ -7,7 +7,7 @@ text of the library is parsed.
 import ast
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from textwrap import dedent
 
@@ -118,7 +118,7 @@ class Definition:
             return self.function_signature(self.node, self.name)
         if isinstance(self.node, ast.ClassDef):
             return self.class_signature()
-        return ast.get_source_segment(self.source, self.node)
+        return segment(self.source, self.node)
 
     @property
     def code(self) -> str:
@@ -177,8 +177,21 @@ class Definition:
 
     def text(self, node: ast.AST) -> str:
         """The source of a node on one line."""
-        line = " ".join(ast.get_source_segment(self.source, node).split())
+        line = " ".join(segment(self.source, node).split())
         return re.sub(r"(?<=[\[(]) |,? (?=[\])])", "", line)
+
+
+@cache
+def lines_of(source: str) -> list[bytes]:
+    return [line.encode() for line in source.splitlines(keepends=True)]
+
+
+def segment(source: str, node: ast.AST) -> str:
+    """`ast.get_source_segment`, which splits the source at every call."""
+    lines = lines_of(source)[node.lineno - 1 : node.end_lineno]
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    return b"".join(lines).decode()
 
 
 def is_named(node: ast.AST, name: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from docutils import nodes
 from links import link
 from outline import chapters
+from sphinx import addnodes
 
 PAGE = "book/glossary"
 SYNONYMS = re.compile(r"\s*[,()]\s*")
@@ -55,8 +56,7 @@ def note_entries(app, doctree):
     """
     if app.env.docname != PAGE:
         return
-    entries = {}
-    terms = app.env.get_domain("std")
+    entries, index = {}, []
     for item in doctree.findall(nodes.definition_list_item):
         term, text = item[0], item[1].astext()
         place = anchor(term.astext())
@@ -65,7 +65,8 @@ def note_entries(app, doctree):
             if name in entries:
                 raise ValueError(f"the glossary has {name!r} twice")
             entries[name] = (place, " ".join(text.split()))
-            terms.note_object("term", name, place, location=item)
+            index.append(("single", name, place, "main", None))
+    doctree += addnodes.index(entries=index)  # for the search alone
     app.env.metadata[PAGE]["book_entries"] = entries
 
 
@@ -86,7 +87,7 @@ def bold(doctree):
     for strong in doctree.findall(nodes.strong):
         inside = strong
         while inside and not isinstance(
-            inside, nodes.block_quote | nodes.title | nodes.entry
+            inside, nodes.block_quote | nodes.title
         ):
             inside = inside.parent
         if inside is None and not isinstance(strong.parent, nodes.reference):

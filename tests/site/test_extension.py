@@ -407,7 +407,7 @@ def test_the_glossary_leads_to_the_first_use(small):
     assert use.get_text() == "Chapter 1"
     assert use["href"] == "01_one.html#one"
     index = (small / "_build" / "html" / "searchindex.js").read_text()
-    assert '"std", "term"' in index
+    assert '"key": [[2, "term-key", true]]' in index
 
 
 def test_the_title_page_says_how_long_a_chapter_takes(small):
