@@ -17,7 +17,6 @@ import imagesize
 from bibliography import setup_bibliography
 from citing import setup_citation
 from docutils import nodes
-from glossary import PAGE as GLOSSARY
 from glossary import setup_glossary
 from gpu_reports import setup_reports
 from library_pages import setup_library
@@ -259,7 +258,6 @@ def notice_static_files(app, config):
     Without a page to write, Sphinx would not copy the file.
     """
     files = [*static_folder(app).rglob("*"), *HERE.rglob("*.js")]
-    files.append(Path(app.srcdir, f"{GLOSSARY}.md"))  # chapters quote it
     config.book_static_digest = digest(files)
 
 

@@ -14,6 +14,7 @@ from outline import chapters
 from sphinx import addnodes
 
 PAGE = "book/glossary"
+ENTRY = re.compile(r"^(\S.*)\n: ", re.MULTILINE)
 SYNONYMS = re.compile(r"\s*[,()]\s*")
 TITLE_LENGTH = 240  # characters of a definition that a mouse pointer shows
 
@@ -70,15 +71,36 @@ def note_entries(app, doctree):
     app.env.metadata[PAGE]["book_entries"] = entries
 
 
+def names_in(path: Path) -> dict[str, list[str]]:
+    """Each name in a glossary's file, with all names of the same entry."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    terms = map(names, ENTRY.findall(text))
+    return {name: synonyms for synonyms in terms for name in synonyms}
+
+
 def note_first_uses(app, doctree):
-    """Note what a page sets in bold, and in which section."""
-    found = {}
+    """Note what a page sets in bold, and in which section.
+
+    If it is a term, the search leads to that section.
+    """
+    if not str(app.env.doc2path(app.env.docname)).endswith(".ipynb"):
+        return
+    path = Path(app.srcdir, f"{PAGE}.md")
+    app.env.note_dependency(str(path))
+    known, found, index = names_in(path), {}, []
     for strong in bold(doctree):
         section = strong
         while not isinstance(section, nodes.section):
             section = section.parent
         place = section["ids"][0], section[0].astext()
-        found.setdefault(key(strong.astext()), place)
+        text = key(strong.astext())
+        if text not in found and (name := find(text, known)):
+            index += [
+                ("single", synonym, place[0], "main", None)
+                for synonym in known[name]
+            ]
+        found.setdefault(text, place)
+    doctree += addnodes.index(entries=index)
     app.env.metadata[app.env.docname]["book_bold"] = found
 
 
