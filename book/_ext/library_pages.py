@@ -38,6 +38,11 @@ INLINE = re.compile(
 WORK = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
 
 
+def anchor(*names: str) -> str:
+    """The place of a name; the search cannot follow one with a dot."""
+    return "-".join(names)
+
+
 @dataclass
 class Library:
     """The modules of book/lib, and the chapters that teach them."""
@@ -92,8 +97,9 @@ class Library:
             found.setdefault(f"lib.{module}", []).append((page, module))
             for definition in self.shown(module):
                 name = definition.name
-                place = (page, f"{module}.{name}")
-                for known in (name, f"{module}.{name}", f"lib.{place[1]}"):
+                place = (page, anchor(module, name))
+                path = f"{module}.{name}"
+                for known in (name, path, f"lib.{path}"):
                     found.setdefault(known, []).append(place)
         return found
 
@@ -219,16 +225,16 @@ def speaker_of(definition: Definition, module: Module) -> Speaker:
 
 def described_definition(library, module: Module, definition: Definition):
     """A section: signature, docstring, methods, source, chapter."""
-    anchor = f"{module.name}.{definition.name}"
+    place = anchor(module.name, definition.name)
     speaker = speaker_of(definition, module)
     title = nodes.title("", "", nodes.literal("", definition.name))
-    section = nodes.section("", title, ids=[anchor], names=[])
+    section = nodes.section("", title, ids=[place], names=[])
     section["classes"] = ["api"]
     section += signature(definition.signature)
     section += list(described(library, definition.docstring, speaker))
     for method in definition.methods:
         box = nodes.container("", classes=["method"])
-        box["ids"] = [f"{anchor}.{method.name}"]
+        box["ids"] = [anchor(place, method.name)]
         box += signature(f".{method.signature}")
         box += list(
             described(library, method.docstring, speaker_of(method, module))
@@ -326,9 +332,9 @@ def link_to_chapters(app, doctree, docname):
     found = {}
     for number, chapter in enumerate(chapters(Path(app.srcdir)), start=1):
         taught = app.env.metadata[chapter.document].get("book_taught", {})
-        for key, (anchor, title) in taught.items():
+        for key, (section, title) in taught.items():
             text = f"Chapter {number}: {title}"
-            found.setdefault(key, (text, chapter.document, anchor))
+            found.setdefault(key, (text, chapter.document, section))
     for node in waiting:
         if target := found.get(node["book_taught"]):
             node += [nodes.Text("Taught in "), link(*target), nodes.Text(".")]

@@ -48,7 +48,7 @@ def test_all_that_is_public_is_in_the_reference(site, name):
     module = page.find(id=name)
     assert module.h2.get_text().startswith(f"lib.{name}")
     for definition in LIBRARY.shown(name):
-        section = page.find(id=f"{name}.{definition.name}")
+        section = page.find(id=f"{name}-{definition.name}")
         assert section.pre.get_text().strip() == definition.signature
         sections = definition.docstring.sections
         labels = [p.get_text() for p in section.select(".api-label")]

@@ -187,7 +187,7 @@ def test_search_finds_the_page(tab, address, word, page):
     [
         ("RoPE", ["06_positions.html#", "glossary.html#term-rotary"]),
         ("exposure bias", ["11_training.html#", "glossary.html#term-expo"]),
-        ("causal_mask", ["library_2.html#masks.causal_mask"]),
+        ("causal_mask", ["library_2.html#masks-causal_mask"]),
     ],
 )
 def test_a_term_or_a_name_is_found_in_its_section(tab, address, query, places):
