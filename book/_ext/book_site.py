@@ -261,6 +261,13 @@ def notice_static_files(app, config):
     config.book_static_digest = digest(files)
 
 
+def notice_new_files(app, config):
+    """Read all pages again when a module or a report has come or gone."""
+    folder = Path(app.srcdir)
+    files = [*folder.glob("book/lib/*.py"), *folder.glob("reports/*.json")]
+    config.book_made_of = sorted(path.name for path in files)
+
+
 def pages_about_chapters(app, env):
     """Pages that quote chapters are written again whenever one may differ."""
     quoting = ("book/bibliography", "book/glossary", "book/library")
@@ -271,6 +278,7 @@ def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
     app.add_config_value("book_static_digest", "", "html")
+    app.add_config_value("book_made_of", [], "env")
     app.add_config_value("moved_pages", {}, "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
@@ -278,6 +286,7 @@ def setup(app):
         "katex", (visit_inline_math, None), (visit_display_math, None)
     )
     app.connect("config-inited", notice_static_files)
+    app.connect("config-inited", notice_new_files)
     app.connect("source-read", rewrite_notebook)
     app.connect("env-updated", pages_about_chapters)
     app.connect("doctree-resolved", resolve)

@@ -86,7 +86,7 @@ def section(report: dict, root: Path):
     title = nodes.title("", device)
     found = nodes.section("", title, ids=[nodes.make_id(device)], names=[])
     facts = [
-        (label, str(report[name]))
+        (label, str(report[name])[:12] if name == "commit" else report[name])
         for name, label in VERSIONS.items()
         if report.get(name)
     ]

@@ -5,6 +5,8 @@ import inspect
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import citing
@@ -45,6 +47,17 @@ Returns:
 Raises:
     ValueError: it is wrong.
 """
+
+
+def test_the_extension_needs_nothing_of_the_chapters():
+    """The pages are built where there is no PyTorch."""
+    code = "import sys; sys.modules |= dict.fromkeys({}); import book_site"
+    missing = ["torch", "jaxtyping", "einops", "matplotlib", "lib", "tools"]
+    subprocess.run(
+        [sys.executable, "-c", code.format(missing)],
+        env={"PYTHONPATH": str(ROOT / "book" / "_ext"), "PATH": ""},
+        check=True,
+    )
 
 
 def test_a_docstring_is_taken_apart():
@@ -306,7 +319,7 @@ def report(folder, **changes):
         "matplotlib": "3.11.2",
         "figures": "compared",
         "date": "2026-11-20",
-        "commit": "0123abcd",
+        "commit": "0123456789abcdef",
         "notebooks": {
             name: {"code_sha256": digest, "passed": 7, "failed": 1}
             for name, digest in hashes.items()
@@ -453,7 +466,7 @@ def test_a_report_says_what_has_changed_since(small):
         for row in page.find_all("tr")
     ]
     assert ["PyTorch", "2.13.0+cu130"] in rows
-    assert ["Commit", "0123abcd"] in rows
+    assert ["Commit", "0123456789ab"] in rows
     assert ["Unit tests that passed", "640 of 640"] in rows
     assert ["1. One", "7 of 8", "unchanged"] in rows
     assert ["2. Two", "7 of 8", "changed"] in rows
