@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 
 SECTION = re.compile(r"^(Args|Returns|Yields|Raises):$")
-ENTRY = re.compile(r"^(\w[^:]*): (.*)$")
+ENTRY = re.compile(r"^(\*{0,2}\w[^:]*): (.*)$")
 WIDTH = 66  # columns of a signature
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -39,6 +39,7 @@ Args:
     x: the first,
         on two lines.
     y, z: the others.
+    **more: options.
 
 Returns:
     Something of
@@ -68,7 +69,11 @@ def test_a_docstring_is_taken_apart():
         ("call(it)  # an example",),
     ]
     assert found.sections == {
-        "Args": [("x", "the first, on two lines."), ("y, z", "the others.")],
+        "Args": [
+            ("x", "the first, on two lines."),
+            ("y, z", "the others."),
+            ("**more", "options."),
+        ],
         "Returns": "Something of some shape.",
         "Raises": [("ValueError", "it is wrong.")],
     }
