@@ -9,7 +9,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from tools.prose import unproved, unproved_in_sections
 from tools.taught import ROOT, chapters
 
-PAGES = sorted((ROOT / "book").glob("*.md"))
+# A program writes them; tests of their own compare each with a fresh run.
+WRITTEN = {"gallery", "shapes"}
+PAGES = sorted(
+    path for path in (ROOT / "book").glob("*.md") if path.stem not in WRITTEN
+)
 
 
 @pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
