@@ -2011,14 +2011,4 @@ def faulty_modules() -> list[str]:
     fault: a module that a chapter no longer shows is still tried.
     """
     listed = (fault.module for fault in LISTED)
-    return list(dict.fromkeys([*taught_modules(), *listed]
-
-
-def faulty_modules() -> list[str]:
-    """The modules whose faults are tried.
-
-    Those that chapters teach, in their order, then others with a listed
-    fault: a module that a chapter no longer shows is still tried.
-    """
-    listed = (fault.module for fault in LISTED)
     return list(dict.fromkeys([*taught_modules(), *listed]))
