@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,8 @@ from tempfile import TemporaryDirectory
 import torch
 
 from lib import validate
-from lib.workers import group_of_workers
+from lib.parallel import group_of_workers
+from lib.workers import Traffic
 
 BOOK = Path(__file__).parents[1]
 OURS = re.compile(r"RANK|WORLD|MASTER_|TORCHELASTIC_|PYTHON_EXEC")
@@ -37,15 +38,18 @@ def on_workers(
     world: int = 2,
     patience: int = 60,
     limit: int = 300,
+    count: bool = False,
     **given: object,
 ) -> list:
     """What a function returns in each of several processes.
 
     Args:
-        task: a function of `lib.workers`, or "module:function".
+        task: a function of `lib.parallel`, or "module:function".
         world: the number of processes.
         patience: the seconds that one of them waits for another.
         limit: the seconds that all of them may take.
+        count: add to the result, which is a dictionary, the bytes of every
+            tensor that was all-reduced, as `sums`.
         given: the arguments of the function.
 
     Returns:
@@ -58,10 +62,11 @@ def on_workers(
         TimeoutError: the limit has passed; all were stopped.
     """
     validate.string(task=task)
+    validate.booleans(count=count)
     validate.positive(world=world, patience=patience, limit=limit)
     with TemporaryDirectory(prefix="book-workers-") as name:
         folder = Path(name)
-        torch.save((task, patience), folder / "task.pt")
+        torch.save((task, patience, count), folder / "task.pt")
         torch.save(given, folder / "given.pt")
         code, said = finished(command(folder, world), limit)
         if code:
@@ -139,11 +144,15 @@ def read(path: Path, place: torch.device | str = "cpu"):
 def work(folder: Path) -> None:
     """One worker: read the order, join the others, and do it."""
     rank = os.environ["RANK"]
-    task, patience = read(folder / "task.pt")
+    task, patience, count = read(folder / "task.pt")
     module, _, name = task.rpartition(":")
     with group_of_workers(patience) as place, noted(folder, rank):
-        function = getattr(import_module(module or "lib.workers"), name)
-        result = function(**read(folder / "given.pt", place))
+        function = getattr(import_module(module or "lib.parallel"), name)
+        given = read(folder / "given.pt", place)
+        with Traffic() if count else nullcontext() as traffic:
+            result = function(**given)
+        if count:
+            result["sums"] = traffic.sizes
         torch.save(result, folder / f"{rank}.pt")
 
 

@@ -1,20 +1,31 @@
 """Chapter 17: one attention, or one batch, on several devices.
 
 The part of a layer that one worker holds, the two sums that make the parts a
-whole, and the weight of a worker's loss. What workers run stands in
-`lib.workers`; pipelines are described in the chapter only.
+whole, and what each worker runs: it learns from `torch.distributed` which of
+them it is. `lib.launching` starts them with torchrun. Pipelines are described
+in the chapter only.
 """
+
+import copy
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from lib import validate
 from lib.attention import attention
+from lib.dates import Batch
 from lib.heads import MultiHeadAttention, merge_heads, split_heads
 from lib.layers import FeedForward
+from lib.runtime import device
+from lib.training import label_smoothed_loss
 
 
 def sum_over_workers(x: Tensor) -> Tensor:
@@ -165,6 +176,70 @@ class LocalFeedForward(SharedLayer):
         return self.activation(F.linear(x, self.W_1, self.b_1)) @ self.W_2
 
 
+@contextmanager
+def group_of_workers(patience: int = 60) -> Iterator[torch.device]:
+    """Inside, this process is one of the workers; yields its device.
+
+    On GPUs if there is one for each worker of this machine, and otherwise on
+    the processor.
+
+    Args:
+        patience: the seconds after which a worker that waits for another
+            gives up.
+
+    Raises:
+        TypeError: patience is not an integer.
+        ValueError: it is below 1.
+    """
+    validate.positive(patience=patience)
+    rank = int(os.environ["LOCAL_RANK"])  # torchrun says so
+    workers = int(os.environ["LOCAL_WORLD_SIZE"])
+    gpus = torch.cuda.device_count() if device().type == "cuda" else 0
+    place = torch.device("cuda", rank) if gpus >= workers else None
+    dist.init_process_group(
+        "nccl" if place else "gloo",
+        timeout=timedelta(seconds=patience),
+        device_id=place,
+    )
+    try:
+        yield place or torch.device("cpu")
+    finally:
+        dist.destroy_process_group()
+
+
+def there_and_back(
+    layers: Sequence[nn.Module],
+    x: Float[Tensor, "batch length d_model"],
+    gradient: Float[Tensor, "batch length d_model"],
+) -> dict:
+    """One worker's way through layers that are cut up, and back.
+
+    Args:
+        layers: attentions and feed-forward networks, uncut, one after the
+            other.
+        x: the input of the first.
+        gradient: of the loss, by the output of the last.
+
+    Returns:
+        The `outputs` of all layers, and the gradients by `x` and by this
+        worker's part of the `weights`.
+    """
+    rank, world = dist.get_rank(), dist.get_world_size()
+    outputs, weights = [x.clone().requires_grad_()], []
+    for layer in layers:
+        is_attention = isinstance(layer, MultiHeadAttention)
+        kind = LocalHeads if is_attention else LocalFeedForward
+        part = kind(layer, rank, world)
+        outputs.append(part(outputs[-1]))
+        weights += part.parameters()
+    outputs[-1].backward(gradient)
+    return {
+        "outputs": [output.detach() for output in outputs[1:]],
+        "x": outputs[0].grad,
+        "weights": [weight.grad for weight in weights],
+    }
+
+
 def token_share(target: Int[Tensor, "batch length"], pad_id=0) -> float:
     """What a worker multiplies its mean loss by before a mean over workers.
 
@@ -178,8 +253,49 @@ def token_share(target: Int[Tensor, "batch length"], pad_id=0) -> float:
     Raises:
         TypeError: `target` is not a tensor of integers, or `pad_id` none.
     """
-    validate.whole_numbers("target", target)
-    validate.integer("pad_id", pad_id)
+    validate.targets(target, pad_id)
     own = (target != pad_id).sum()
     mean = sum_over_workers(own).item() / dist.get_world_size()
     return own.item() / mean
+
+
+def train_together(
+    model: nn.Module,
+    batches: Sequence[Batch],
+    weighted: bool = True,
+    rate: float = 0.1,
+) -> tuple[Tensor, list[Tensor]]:
+    """Every worker learns from its rows of each batch, by plain descent.
+
+    Args:
+        model: called with source and decoder input; it is copied.
+        batches: of all workers together; row i is for worker i mod world.
+        weighted: every token counts the same, and not every worker.
+        rate: the learning rate.
+
+    Returns:
+        The loss of each step, and the weights after the last.
+    """
+    rank, world = dist.get_rank(), dist.get_world_size()
+    model, losses = copy.deepcopy(model), []
+    together = DistributedDataParallel(model)
+    for batch in batches:
+        own = Batch(*(ids[rank::world] for ids in batch))
+        logits = together(own.source, own.decoder_input)
+        loss = label_smoothed_loss(logits, own.target)
+        if weighted:
+            loss = loss * token_share(own.target)
+        together.zero_grad()
+        loss.backward()
+        for weight in model.parameters():
+            weight.data -= rate * weight.grad
+        losses.append(sum_over_workers(loss) / world)
+    weights = [weight.data for weight in model.parameters()]
+    return torch.stack(losses), weights
+
+
+def lose_one(fate: Callable[[], object]) -> Tensor:
+    """All workers add up 1, but worker 1 meets its fate before."""
+    if dist.get_rank() == 1:
+        fate()
+    return sum_over_workers(torch.ones(1))

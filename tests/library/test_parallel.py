@@ -204,9 +204,9 @@ def in_three():
     """What three processes make of attention, then feed-forward network."""
     made, x = layers()
     gradient = normal(2, 5, 12, dtype=D64, seed=1)
-    return made, x, gradient, on_workers(
-        "there_and_back", world=3, layers=made, x=x, gradient=gradient
-    )  # fmt: skip
+    given = {"layers": made, "x": x, "gradient": gradient}
+    results = on_workers("there_and_back", world=3, count=True, **given)
+    return made, x, gradient, results
 
 
 def test_three_processes_are_one(in_three):
@@ -250,7 +250,7 @@ def test_every_weight_of_three_processes_has_its_gradient(in_three):
 def test_four_tensors_are_summed(in_three):
     _, x, _, results = in_three
     for result in results:
-        assert result["there"] == result["back"] == [x.nbytes] * 2
+        assert result["sums"] == [x.nbytes] * 4
 
 
 BAD = [

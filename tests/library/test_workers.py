@@ -1,4 +1,4 @@
-"""lib.workers and lib.launching: several processes, and one that plays all."""
+"""What workers run: all of it in one process, and in several."""
 
 import json
 import os
@@ -11,14 +11,20 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.tensor import Replicate
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    PrepareModuleInput,
+    RowwiseParallel,
+)
 
-from lib import launching, workers
+from lib import launching, parallel, workers
 from lib.dates import Batch
 from lib.heads import MultiHeadAttention
 from lib.launching import WorkerError, on_workers, what_happened
 from lib.layers import FeedForward
 from lib.masks import causal_mask
-from lib.parallel import LocalFeedForward, LocalHeads
+from lib.parallel import group_of_workers
 from lib.training import label_smoothed_loss
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import close, normal, refused
@@ -45,7 +51,7 @@ def one(monkeypatch):
 
 @pytest.fixture
 def alone(one):
-    with workers.group_of_workers() as place:
+    with group_of_workers() as place:
         yield place
 
 
@@ -81,7 +87,7 @@ def test_a_single_worker_joins_on_the_processor(alone):
 
 
 def test_a_group_is_left_when_something_fails(one):
-    with pytest.raises(KeyError), workers.group_of_workers():
+    with pytest.raises(KeyError), group_of_workers():
         raise KeyError("x")
     assert not dist.is_initialized()
 
@@ -95,14 +101,14 @@ def test_cards_are_used_if_there_is_one_for_each(
     monkeypatch.setenv("LOCAL_RANK", str(here - 1))
     monkeypatch.setenv("LOCAL_WORLD_SIZE", str(here))
     kind = torch.device("cuda" if visible else "cpu")
-    monkeypatch.setattr(workers, "device", lambda: kind)
+    monkeypatch.setattr(parallel, "device", lambda: kind)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: visible)
     asked = []
     monkeypatch.setattr(
         dist, "init_process_group", lambda *a, **k: asked.append((a, k))
     )
     monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
-    with workers.group_of_workers(7) as place:
+    with group_of_workers(7) as place:
         pass
     ((found,), options) = asked[0]
     assert found == backend and options["timeout"].total_seconds() == 7
@@ -125,31 +131,44 @@ def test_four_matrices_are_the_attention():
         assert attention.out_proj.weight.all()
 
 
-def test_an_own_part_is_of_the_kind_of_its_layer(alone):
-    attention, network = layers()[0]
-    assert type(workers.own_part(attention)) is LocalHeads
-    assert type(workers.own_part(network)) is LocalFeedForward
-
-
-@pytest.mark.parametrize(
-    "cut",
-    [workers.own_part, workers.part_by_torch, workers.prepared_by_torch],
-)
-def test_alone_there_and_back_is_the_whole(alone, cut):
+def test_alone_there_and_back_is_the_whole(alone):
     outputs, slopes = whole(**given())
-    result = workers.there_and_back(**given(), cut=cut)
+    result = parallel.there_and_back(**given())
     for found, wanted in zip(result["outputs"], outputs, strict=True):
         close(found, wanted, steps=64)
     close(result["x"], slopes, steps=64)
-    size = slopes.nbytes
-    if cut is workers.own_part:
-        assert result["there"] == result["back"] == [size, size]
+    assert len(result["weights"]) == 8
 
 
-def test_alone_both_ways_by_torch_are_the_whole(alone):
-    outputs, _ = whole(**given())
-    for result in workers.both_by_torch(**given()).values():
-        close(result["outputs"][1], outputs[1], steps=64)
+def by_torch():
+    """Two layers as one model, and two plans that differ in one entry."""
+    plan = {f"0.to_{name}": ColwiseParallel() for name in "qkv"}
+    plan |= {"0.out": RowwiseParallel()}
+    plan |= {"1.widen": ColwiseParallel(), "1.narrow": RowwiseParallel()}
+    every = (Replicate(),)
+    ready = PrepareModuleInput(
+        input_layouts=every, desired_input_layouts=every
+    )
+    arguments = given()
+    attention, network = arguments.pop("layers")
+    model = nn.Sequential(workers.FourMatrices(attention), network)
+    plans = {"plain": plan, "prepared": plan | {"0": ready}}
+    return arguments | {"model": model, "plans": plans}
+
+
+def is_whole(found):
+    """What PyTorch's plans give, beside one process."""
+    outputs, slopes = whole(**given())
+    assert list(found) == ["plain", "prepared"]
+    for result in found.values():
+        close(result["output"], outputs[1], steps=64)
+        close(result["x"], slopes, steps=512)
+        assert len(result["weights"]) == 12
+        assert type(result["output"]) is type(result["x"]) is torch.Tensor
+
+
+def test_alone_the_plans_of_torch_give_the_whole(alone):
+    is_whole(workers.by_torch(**by_torch()))
 
 
 def test_traffic_sees_sums_and_nothing_else(alone):
@@ -203,11 +222,9 @@ def test_alone_training_is_a_plain_loop(alone):
     result = workers.train_both_ways(model=start, batches=[batch] * 3)
     losses, weights = by_itself(batch, 3)
     for way in ("tokens", "workers"):
-        close(result[way]["losses"], losses, steps=64)
-        for found, wanted in zip(result[way]["weights"], weights, strict=True):
-            close(found, wanted.detach(), steps=512)
-    size = sum(weight.nbytes for weight in start.parameters())
-    assert sum(result["tokens"]["sent"]) == size
+        close(result[way], losses, steps=64)
+    for found, wanted in zip(result["weights"], weights, strict=True):
+        close(found, wanted.detach(), steps=512)
     for kept, fresh in zip(
         start.parameters(), model().parameters(), strict=True
     ):
@@ -216,17 +233,17 @@ def test_alone_training_is_a_plain_loop(alone):
 
 def test_worker_1_meets_its_fate(alone, monkeypatch):
     met = []
-    assert workers.lose_one(partial(met.append, 1)).item() == 1 and not met
+    assert parallel.lose_one(partial(met.append, 1)).item() == 1 and not met
     monkeypatch.setattr(dist, "get_rank", lambda: 1)
-    workers.lose_one(partial(met.append, 1))
+    parallel.lose_one(partial(met.append, 1))
     assert met == [1]
 
 
 # What lib.launching does in one process.
 
 
-def order(folder, task, **given):
-    torch.save((task, 60), folder / "task.pt")
+def order(folder, task, count=False, **given):
+    torch.save((task, 60, count), folder / "task.pt")
     torch.save(given, folder / "given.pt")
 
 
@@ -240,8 +257,12 @@ def test_a_worker_does_as_it_is_told(tmp_path, monkeypatch, one):
     order(tmp_path, "lose_one", fate=print)
     as_program(tmp_path, monkeypatch)
     assert launching.read(tmp_path / "0.pt").tolist() == [1]
-    order(tmp_path, "math:pow")  # it takes no keywords
-    monkeypatch.setenv("RANK", "0")
+    order(tmp_path, "there_and_back", count=True, **given())
+    launching.work(tmp_path)
+    result = launching.read(tmp_path / "0.pt")
+    close(result["x"], whole(**given())[1], steps=64)
+    assert result["sums"] == [result["x"].nbytes] * 4
+    order(tmp_path, "math:floor", x=0.5)  # it takes no keywords
     with pytest.raises(TypeError):
         launching.work(tmp_path)
     note = json.loads((tmp_path / "0.json").read_text())
@@ -293,6 +314,12 @@ def test_workers_get_the_library_and_no_order_of_another_launch(one):
 
 
 @pytest.mark.bad_input
+def test_a_wrong_count_is_refused():
+    with refused(TypeError, "count", "True or False", "int"):
+        on_workers("lose_one", count=1)
+
+
+@pytest.mark.bad_input
 def test_what_cannot_be_launched_is_refused():
     with refused(TypeError, "task", "a string", "int"):
         on_workers(7)
@@ -305,30 +332,27 @@ def test_what_cannot_be_launched_is_refused():
 
 
 def test_two_processes_by_torch_are_one():
-    outputs, slopes = whole(**given())
-    for both in on_workers("both_by_torch", world=2, **given()):
-        for name, result in both.items():
-            for found, wanted in zip(result["outputs"], outputs, strict=True):
-                close(found, wanted, steps=64)
-            close(result["x"], slopes, steps=512)
-            size = slopes.nbytes
-            assert result["there"] == [size] * 2
-            assert result["back"] == [size] * (4 if name == "plain" else 2)
+    for found in on_workers("lib.workers:by_torch", world=2, **by_torch()):
+        is_whole(found)
+        size = found["plain"]["x"].nbytes
+        assert found["plain"]["sums"] == [size] * 6
+        assert found["prepared"]["sums"] == [size] * 4
 
 
 def test_two_processes_train_as_one_if_tokens_count_the_same():
     start, batch = model(), pairs()
     results = on_workers(
-        "train_both_ways", world=2, model=start, batches=[batch] * 4
+        "lib.workers:train_both_ways",
+        world=2,
+        model=start,
+        batches=[batch] * 4,
     )
     losses, weights = by_itself(batch, 4)
     for result in results:
-        close(result["tokens"]["losses"], losses, steps=64)
-        for found, wanted in zip(
-            result["tokens"]["weights"], weights, strict=True
-        ):
+        close(result["tokens"], losses, steps=64)
+        for found, wanted in zip(result["weights"], weights, strict=True):
             close(found, wanted.detach(), steps=512)
-        apart = (result["workers"]["losses"] - losses).abs()
+        apart = (result["workers"] - losses).abs()
         assert apart.min() > 1e-4
 
 

@@ -1673,54 +1673,41 @@ LISTED = [
         "(target == target).sum()",
         "PAD counts as a token",
     ),
-    # Chapter 17: workers
     Fault(
-        "workers",
+        "parallel",
         "ids[rank::world]",
         "ids[:: world]",
         "every worker learns from the same rows",
     ),
     Fault(
-        "workers",
+        "parallel",
         "        if weighted:\n",
         "        if not weighted:\n",
         "the two ways to count are swapped",
     ),
     Fault(
-        "workers",
+        "parallel",
         "sum_over_workers(loss) / world",
         "loss.detach()",
         "the loss of one worker is reported for that of all",
     ),
     Fault(
-        "workers",
+        "parallel",
         "        together.zero_grad()\n",
         "",
         "the gradients of all steps add up",
     ),
     Fault(
-        "workers",
+        "parallel",
         "logits = together(own.source",
         "logits = model(own.source",
         "the wrapper is passed by, and no gradient is shared",
     ),
     Fault(
-        "workers",
-        'plan["out"] = RowwiseParallel()',
-        'plan["out"] = ColwiseParallel()',
-        "the output matrix is cut by columns, too",
-    ),
-    Fault(
-        "workers",
+        "parallel",
         "if dist.get_rank() == 1:",
         "if dist.get_rank() == 0:",
         "another worker dies",
-    ),
-    Fault(
-        "workers",
-        "self.sizes += [tensor.nbytes for tensor in tensors]",
-        "self.sizes += [tensor.numel() for tensor in tensors]",
-        "numbers are taken for bytes",
     ),
 ]
 

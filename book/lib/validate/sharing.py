@@ -1,7 +1,7 @@
 """What several workers share out among them."""
 
-from lib.validate.kinds import instance
-from lib.validate.numbers import between, positive
+from lib.validate.kinds import instance, whole_numbers
+from lib.validate.numbers import between, integer, positive
 from lib.validate.refuse import expect
 
 
@@ -30,3 +30,9 @@ def units_to_share(wanted: type, network, rank, world) -> None:
 def no_dropout(name: str, dropout: float) -> None:
     """Workers would have to agree on what they drop."""
     expect(dropout == 0, name, "no dropout", f"dropout={dropout}")
+
+
+def targets(target: object, pad_id: object) -> None:
+    """A tensor of token ids, and the one that does not count."""
+    whole_numbers("target", target)
+    integer("pad_id", pad_id)
