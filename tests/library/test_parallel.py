@@ -46,7 +46,7 @@ def layers(heads=6, bias=True, dtype=D64):
     torch.manual_seed(3)
     made = [
         MultiHeadAttention(12, heads, bias=bias),
-        FeedForward(12, 18, activation="gelu"),
+        FeedForward(12, 18, activation="gelu", bias=bias),
     ]
     for layer in made:
         for weight in layer.parameters():
