@@ -90,14 +90,17 @@ def test_the_ring_shows_its_steps(drawn):
 
 
 @draws("losses_together")
-def test_three_curves_of_losses(drawn):
-    lines = {line.get_label(): line for line in drawn.lines}
-    one, same, other = (
-        torch.as_tensor(lines[name].get_ydata())
-        for name in (
+def test_three_curves_of_losses_and_their_differences(drawn):
+    found = []
+    for axes in drawn:
+        lines = {line.get_label(): line for line in axes.lines}
+        assert list(lines) == [
             "one process",
-            "two workers, every token the same",
-            "two workers, every worker the same",
-        )
-    )
+            "two, tokens equal",
+            "two, workers equal",
+        ]
+        found.append([torch.as_tensor(x.get_ydata()) for x in lines.values()])
+    one, same, other = found[0]
     assert torch.equal(one, same) and (other < one).all()
+    for line, difference in zip(found[0], found[1], strict=True):
+        assert torch.equal(line - one, difference)

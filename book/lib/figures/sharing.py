@@ -1,6 +1,7 @@
 """Chapter 17: heads and batches shared by several workers."""
 
 import matplotlib.pyplot as plt
+import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
@@ -170,17 +171,30 @@ def _send(axes, t, w, piece, world, pitch, down) -> None:
     arrow(axes, (left, end[1] + 0.55), end, FAINT, f"came {t}")
 
 
-def losses_together(single: Tensor, tokens: Tensor, workers: Tensor) -> Axes:
-    """The loss of one process, and of two that weigh tokens or workers."""
-    figure, axes = plt.subplots(figsize=(5.4, 3.1))
+def losses_together(
+    single: Tensor, tokens: Tensor, workers: Tensor
+) -> list[Axes]:
+    """The loss of one process, and of two that weigh tokens or workers.
+
+    On the left the losses; on the right what one process has is taken off.
+    """
+    size = {"figsize": (5.4, 3.2), "width_ratios": (1, 1.1)}
+    figure, row = plt.subplots(1, 2, **size)
     steps = range(1, len(single) + 1)
-    axes.plot(steps, numbers(single), color=INK, label="one process")
+    base = torch.as_tensor(numbers(single), dtype=torch.float64)
     dots = {"ls": "none", "marker": "o", "ms": 5, "mfc": "none"}
-    name = "two workers, every token the same"
-    axes.plot(steps, numbers(tokens), color=ACCENT, label=name, **dots)
-    name = "two workers, every worker the same"
-    axes.plot(steps, numbers(workers), color=SECOND, ls="--", label=name)
-    axes.set(xlabel="step", ylabel="loss")
-    axes.grid(axis="y")
-    axes.legend()
-    return axes
+    lines = {
+        "one process": (single, {"color": INK}),
+        "two, tokens equal": (tokens, {"color": ACCENT} | dots),
+        "two, workers equal": (workers, {"color": SECOND, "lw": 2}),
+    }
+    for axes, title in zip(row, ("loss", "less one process"), strict=True):
+        for name, (losses, style) in lines.items():
+            y = torch.as_tensor(numbers(losses), dtype=torch.float64)
+            y = y if title == "loss" else y - base
+            axes.plot(steps, numbers(y), label=name, **style)
+        axes.set(xlabel="step")
+        axes.set_title(title, loc="left")
+        axes.grid(axis="y")
+    row[0].legend(loc="upper right", fontsize=9)
+    return list(row)
