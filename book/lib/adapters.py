@@ -1,4 +1,4 @@
-"""Other people's attention, called in one way, and what is found out about it.
+"""Other people's attention, called in one way.
 
 Not taught. `Patient` knows how an attention wants to be called (a
 `Convention`) and offers `lib.diagnose` one way to do it: sentences of the
@@ -7,14 +7,12 @@ shape (batch, length, width), and a boolean mask with True = may attend.
 
 import argparse
 import copy
-import math
 import runpy
 import sys
-import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -22,11 +20,8 @@ from einops import rearrange
 from torch import Tensor, nn
 
 from lib import validate
+from lib.findings import NotOffered
 from lib.masks import additive, causal_mask
-
-
-class NotOffered(Exception):
-    """A property that this attention has no way to show, and why."""
 
 
 @dataclass(frozen=True)
@@ -68,48 +63,13 @@ class Convention:
     def d_head(self) -> int:
         return self.width // self.heads
 
+    @property
+    def intended_scale(self) -> float:
+        return self.d_head**-0.5 if self.scale is None else self.scale
+
     def layout(self, place: int) -> str:
         """The axes of what goes in (0) or comes out (-1)."""
         return self.axes.split("->")[place].strip()
-
-
-OPTIONS = tuple(field.name for field in fields(Convention))
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What was seen of one property, as a number and in words."""
-
-    verdict: str  # holds, fails, note, not offered
-    seen: float | None
-    words: str
-    name: str = ""
-
-    def __str__(self) -> str:
-        seen = "" if self.seen is None else f"{self.seen:.4f}"
-        head = f"{self.name:26} {self.verdict:11} {seen:>9}  "
-        words = textwrap.wrap(self.words, 72)
-        return "\n".join([head.rstrip(), *(f"      {line}" for line in words)])
-
-
-@dataclass(frozen=True)
-class Report:
-    """The findings, one for each property, and which of them is the cause."""
-
-    findings: tuple[Finding, ...]
-    causes: tuple[str, ...]
-
-    def __getitem__(self, name: str) -> Finding:
-        return next(one for one in self.findings if one.name == name)
-
-    @property
-    def fails(self) -> tuple[str, ...]:
-        return tuple(f.name for f in self.findings if f.verdict == "fails")
-
-    def __str__(self) -> str:
-        lines = [str(finding) for finding in self.findings]
-        cause = ", ".join(self.causes) or "no known bug was seen"
-        return "\n".join([*lines, f"begin with: {cause}"])
 
 
 def spelled(mask: Tensor, how: str) -> Tensor:
@@ -138,8 +98,8 @@ def shaped(mask: Tensor, axes: str) -> Tensor:
 class Patient:
     """An attention that is called as `patient(x, may_attend)`.
 
-    A module is copied; one that is only named (`module=`) is put back as it
-    was. Random numbers are drawn from generators of its own.
+    A module that is given is copied; one that is only named (`module=`) is
+    put back as it was. Random numbers are those of a generator of its own.
     """
 
     def __init__(self, attention: Callable, convention: Convention):
@@ -152,22 +112,10 @@ class Patient:
             module = inside if isinstance(inside, nn.Module) else None
         self.attention, self.module = attention, module
         self.convention = convention
-        self.last_weights: Tensor | None = None
-        self.needs_mask = False
+        self.weights: Tensor | None = None  # those returned last
+        self.needs_mask, self.noise = False, 0
 
-    # what it is
-
-    @property
-    def has_projections(self) -> bool:
-        said = self.convention.projections
-        if said is not None:
-            return said
-        module = self.module
-        return module is not None and any(True for _ in module.parameters())
-
-    @property
-    def is_self(self) -> bool:
-        return "x" in self.convention.inputs
+    # What it offers.
 
     @property
     def takes_mask(self) -> bool:
@@ -178,34 +126,100 @@ class Patient:
         """Its causal mask is built in."""
         return self.convention.mask == "causal"
 
-    def needs(self, axis: str) -> None:
-        """Stop unless its masks may differ along an axis (n or q)."""
-        said = {"n": "from sentence to sentence", "q": "from query to query"}
-        if not self.takes_mask or axis not in self.convention.mask_axes:
-            raise NotOffered(f"it takes no mask that differs {said[axis]}")
+    def masks_by(self, axis: str) -> bool:
+        """May its masks differ along an axis (n or q)?"""
+        return self.takes_mask and axis in self.convention.mask_axes
 
-    def needs_positions_outside(self) -> None:
+    def needs_mask_by(self, axis: str) -> None:
+        if not self.masks_by(axis):
+            said = {"n": "sentence", "q": "query"}[axis]
+            raise NotOffered(f"it takes no mask for each {said}")
+
+    def needs_no_positions(self) -> None:
         if self.convention.positions:
             raise NotOffered("it has positions inside")
 
-    # what it is given
+    def needs_two_sources(self) -> None:
+        if "x" in self.convention.inputs or self.is_causal:
+            raise NotOffered("it attends to its own queries only")
 
-    def draw(self, batch: int, length: int = 0, number: int = 0) -> Tensor:
-        """Normal numbers: batch length width; the same for the same call."""
-        length = length or self.convention.length
+    def parameters(self) -> list[nn.Parameter]:
+        parts = [] if self.module is None else self.module.parameters()
+        return [part for part in parts if part.requires_grad]
+
+    # What it is given.
+
+    def draw(
+        self, batch: int, length: int | None = None, number: int = 0
+    ) -> Tensor:
+        """Normal numbers, batch length width: the same for the same call."""
         generator = torch.Generator()
         generator.manual_seed(1000 * self.convention.seed + number)
+        length = length or self.convention.length
         shape = (batch, length, self.convention.width)
         return torch.randn(shape, generator=generator)
+
+    def inputs(self, batch: int, length: int) -> list[Tensor]:
+        """q, k and v; one and the same if it takes one x."""
+        if "x" in self.convention.inputs:
+            return [self.draw(batch, length)] * 3
+        return [self.draw(batch, length, number) for number in (5, 6, 7)]
 
     def causal(self, length: int) -> Tensor | None:
         """What hides the future: a mask, or None if that is built in."""
         if self.is_causal:
             return None
-        self.needs("q")
+        self.needs_mask_by("q")
         return causal_mask(length)
 
-    # how it is called
+    def some_hidden(self, length: int) -> Tensor | None:
+        """The last two keys hidden, if it takes a mask."""
+        if not self.takes_mask:
+            return None
+        return (torch.arange(length) < length - 2)[None, None, None]
+
+    def hide_after(self, kept: int, length: int) -> Tensor | None:
+        """The first keys shown; what is built in must hide the others."""
+        if self.is_causal:
+            return None
+        if not self.takes_mask:
+            raise NotOffered("it takes no mask")
+        return (torch.arange(length) < kept)[None, None, None]
+
+    def any_mask(self, length: int) -> tuple[Tensor | None, Tensor]:
+        """A mask without symmetry, and who may hear whom by it."""
+        i = torch.arange(length)
+        if self.is_causal:
+            return None, i <= i[:, None]
+        if self.masks_by("q"):
+            asked = (i - i[:, None]) % length <= 2
+        elif self.takes_mask:
+            asked = (i < length - 2).expand(length, length)
+        else:
+            raise NotOffered("it takes no mask")
+        return asked[None, None], asked
+
+    def padding(self, lengths: tuple[int, ...]) -> Tensor | None:
+        """The first so many keys of each sentence shown."""
+        if self.is_causal:
+            return None
+        self.needs_mask_by("n")
+        shown = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+        return shown[:, None, None]
+
+    def blind(self, length: int) -> Tensor:
+        """A mask for two sentences; the first query of the first sees none."""
+        if self.is_causal:
+            raise NotOffered("its causal mask leaves every query a key")
+        mask = torch.ones(2, 1, length, length, dtype=torch.bool)
+        if self.masks_by("q"):
+            mask[0, :, 0] = False
+        else:
+            self.needs_mask_by("n")
+            mask[0] = False
+        return mask
+
+    # How it is called.
 
     def __call__(self, x: Tensor, may_attend: Tensor | None = None) -> Tensor:
         """Self-attention: batch length width."""
@@ -214,88 +228,133 @@ class Patient:
     def cross(
         self, q: Tensor, k: Tensor, v: Tensor, may_attend: Tensor | None = None
     ) -> Tensor:
-        """Attention of q to k and v; every argument has a batch axis."""
-        n, q_len, k_len = len(q), q.shape[1], k.shape[1]
+        """Attention of q to k and v, each batch length width."""
         if may_attend is None and self.needs_mask:
             may_attend = torch.ones(1, 1, 1, 1, dtype=torch.bool)
         if may_attend is not None:
-            shape = (n, self.convention.heads, q_len, k_len)
+            shape = (len(q), self.convention.heads, q.shape[1], k.shape[1])
             may_attend = may_attend.expand(shape)
-        parts = [range(n)]
-        if "n" not in self.convention.layout(0):
-            parts = [[i] for i in range(n)]
+        together = "n" in self.convention.layout(0)
+        parts = [range(len(q))] if together else [[n] for n in range(len(q))]
         outs, weights = [], []
         for rows in parts:
-            part = None if may_attend is None else may_attend[rows]
             given = {"q": q[rows], "k": k[rows], "v": v[rows], "x": q[rows]}
-            out, weight = self._ask(given, part)
+            given["mask"] = None if may_attend is None else may_attend[rows]
+            out, weight = self._ask(given)
             outs.append(out)
             weights.append(weight)
         if weights[0] is not None:
-            self.last_weights = torch.cat(weights).float()
+            self.weights = torch.cat(weights)
         return torch.cat(outs)
 
-    def _ask(self, given: dict[str, Tensor], may_attend: Tensor | None):
+    def _ask(self, given: dict) -> tuple[Tensor, Tensor | None]:
+        """One call, as the convention wants it."""
         said = self.convention
-        layout, drop = said.layout(0), "n" not in said.layout(0)
-        ready = {
-            what: rearrange(x, f"n l (h d) -> {_full(layout)}", h=said.heads)
-            if "h" in layout
-            else rearrange(x, f"n l d -> {_full(layout)}")
-            for what, x in given.items()
-        }
-        if drop:
-            ready = {what: x[0] for what, x in ready.items()}
-        ready["mask"] = None
-        if may_attend is not None and self.takes_mask:
-            mask = spelled(shaped(may_attend, said.mask_axes), said.mask)
-            if mask.is_floating_point():
-                mask = mask.to(given["q"].dtype)
-            ready["mask"] = mask
-        positional = [ready[what] for name, what in said.takes if not name]
-        named = {name: ready[what] for name, what in said.takes if name}
-        # The same zeros of a dropout in every call.
-        with torch.random.fork_rng(), warnings.catch_warnings():
+        ready = {what: self._laid_out(x) for what, x in given.items()}
+        ready["mask"] = self._mask(given["mask"], given["q"].dtype)
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.manual_seed(said.seed + self.noise)
-            result = self.attention(*positional, **named)
-        results = result if isinstance(result, (tuple, list)) else [result]
+            result = self.attention(
+                *[ready[what] for name, what in said.takes if not name],
+                **{name: ready[what] for name, what in said.takes if name},
+            )
+        several = isinstance(result, (tuple, list))
+        results = list(result) if several else [result]
         found = dict(zip(said.gives, results, strict=False))
-        return self._out(found["out"], drop), self._weights(found, drop)
+        out, weights = found["out"], found.get("weights")
+        if "n" not in said.layout(0):
+            out, weights = (
+                out[None],
+                weights if weights is None else weights[None],
+            )
+        return self._taken_in(
+            out
+        ), weights if weights is None else weights.detach()
 
-    noise = 0
+    def _laid_out(self, x: Tensor | None) -> Tensor | None:
+        layout = self.convention.layout(0)
+        if x is None or x.dtype == torch.bool:
+            return x
+        if "h" in layout:
+            pattern, sizes = "n l (h d)", {"h": self.convention.heads}
+        else:
+            pattern, sizes = "n l d", {}
+        x = rearrange(x, f"{pattern} -> {_full(layout)}", **sizes)
+        return x if "n" in layout else x[0]
 
-    def _out(self, out: Tensor, drop: bool) -> Tensor:
+    def _taken_in(self, out: Tensor) -> Tensor:
         layout = self.convention.layout(-1)
-        if drop:
-            out = out[None]
         if "h" not in layout:
             return rearrange(out, f"{_full(layout)} -> n l d")
         heads = self.convention.heads
         return rearrange(out, f"{_full(layout)} -> n l (h d)", h=heads)
 
-    def _weights(self, found: dict, drop: bool) -> Tensor | None:
-        weights = found.get("weights")
-        if weights is None:
+    def _mask(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+        said = self.convention
+        if mask is None or not self.takes_mask:
             return None
-        return weights.detach()[None] if drop else weights.detach()
+        mask = spelled(shaped(mask, said.mask_axes), said.mask)
+        if mask.is_floating_point():
+            mask = (
+                mask.clamp(min=torch.finfo(dtype).min)
+                if said.mask == "additive min"
+                else mask
+            )
+            mask = mask.to(dtype)
+        return mask
 
-    def heads_of(self, x: Tensor) -> Tensor:
+    def heads(self, x: Tensor) -> Tensor:
         """batch length width, seen as batch heads length d_head."""
         heads = self.convention.heads
         return rearrange(x, "n l (h d) -> n h l d", h=heads)
 
-    # in which state
+    # What it says about its weights.
+
+    def returned_weights(self) -> Tensor:
+        """Those of one call, if it returns any."""
+        self.weights = None
+        self(self.draw(2), self.some_hidden(self.convention.length))
+        if self.weights is None:
+            raise NotOffered("it returns no weights, nor can they be read off")
+        return self.weights.float()
+
+    def fetched(self) -> tuple[Tensor, Tensor]:
+        """What the returned weights fetch of the input, and the output.
+
+        If the weights are right, the output is a linear function of what they
+        fetch, whatever the projections are. There are three times as many
+        rows as unknowns.
+        """
+        said = self.convention
+        if "weights" not in said.gives:
+            raise NotOffered("it returns no weights")
+        rows = 3 * (said.width * said.heads + 1)
+        x = self.draw(rows // said.length + 1)
+        out = self(x, self.some_hidden(said.length))
+        weights = self.weights
+        if weights is None:
+            raise NotOffered("it returns no weights")
+        if weights.ndim == 3:
+            weights = weights[:, None]
+        if weights.shape[1] != said.heads:
+            raise NotOffered("its weights are means over the heads")
+        parts = torch.einsum("nhqk,nkd->nqhd", weights, x).flatten(2)
+        ones = torch.ones(*parts.shape[:2], 1)
+        table = torch.cat([parts, ones], dim=2).flatten(0, 1)
+        return table.double(), out.detach().flatten(0, 1).double()
+
+    # In which state it is.
 
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Whatever is done to the module, it is undone."""
-        if self.module is None:
-            yield
-            return
-        numbers = [(p, p.data.clone()) for p in self.module.parameters()]
-        states = [
-            (m, m.training, dict(m._buffers)) for m in self.module.modules()
+        modules = [] if self.module is None else list(self.module.modules())
+        states = [(m, m.training, dict(m._buffers)) for m in modules]
+        numbers = [
+            (parameter, parameter.data.clone())
+            for module in modules
+            for parameter in module.parameters(recurse=False)
         ]
         try:
             yield
@@ -308,13 +367,11 @@ class Patient:
 
     @contextmanager
     def mode(self, training: bool) -> Iterator[None]:
-        if self.module is None:
-            if training:
-                raise NotOffered("a function has no training mode")
-            yield
-            return
+        if self.module is None and training:
+            raise NotOffered("a function has no training mode")
         with self.kept():
-            self.module.train(training)
+            if self.module is not None:
+                self.module.train(training)
             yield
 
     @contextmanager
@@ -325,23 +382,32 @@ class Patient:
             yield
 
     @contextmanager
+    def other_noise(self) -> Iterator[None]:
+        """Whatever is drawn at random is drawn anew."""
+        self.noise = 1
+        try:
+            yield
+        finally:
+            self.noise = 0
+
+    @contextmanager
     def bare(self) -> Iterator[None]:
         """Without projections: each square matrix is the identity.
 
         One token alone must then come back as itself; if it does not, the
-        values are changed on their way, in a manner that is not known.
+        values are changed on their way in a manner that is not known.
         """
-        if not self.has_projections:
-            yield
-            return
-        if self.module is None:
+        said = self.convention.projections
+        has = bool(self.parameters()) if said is None else said
+        if has and self.module is None:
             raise NotOffered("its projections are out of reach")
         with self.kept():
-            for name, parameter in _own_parameters(self.module):
-                parameter.data = _identity(name, parameter.data)
-            token = self.draw(3, 1)
-            if not torch.allclose(self(token), token, atol=1e-5):
-                raise NotOffered("its projections cannot be set aside")
+            if has:
+                for name, parameter in _matrices(self.module):
+                    parameter.data = _identity(name, parameter.data)
+                token = self.draw(3, 1)
+                if not torch.allclose(self(token), token, atol=1e-5):
+                    raise NotOffered("its projections cannot be set aside")
             yield
 
 
@@ -350,7 +416,7 @@ def _full(layout: str) -> str:
     return layout if "n" in layout else f"n {layout}"
 
 
-def _own_parameters(
+def _matrices(
     module: nn.Module,
 ) -> Iterator[tuple[str, nn.Parameter]]:
     """All but those of tables and of norms."""
@@ -380,17 +446,15 @@ def _identity(name: str, data: Tensor) -> Tensor:
     raise NotOffered("its projections are not square")
 
 
-def renamed(finding: Finding, name: str) -> Finding:
-    return replace(finding, name=name)
-
-
-def intended_scale(convention: Convention) -> float:
-    said = convention.scale
-    return 1 / math.sqrt(convention.d_head) if said is None else said
+def prepare(attention: Callable, call: str, **convention: object) -> Patient:
+    """A patient, and everything about its convention checked."""
+    validate.functions(attention=attention)
+    validate.options(convention, Convention)
+    return Patient(attention, Convention(call=call, **convention))
 
 
 def command_line(arguments: list[str], diagnose: Callable) -> int:
-    """What `python -m lib.diagnose` does; 1 if something fails, 2 if it cannot."""
+    """What `python -m lib.diagnose` does: 0 if nothing fails, else 1."""
     if "--public" in arguments:
         return public([a for a in arguments if a != "--public"])
     parser = argparse.ArgumentParser("python -m lib.diagnose")

@@ -2,7 +2,7 @@
 
 from lib.validate.kinds import booleans, choice, string
 from lib.validate.numbers import positive
-from lib.validate.refuse import expect
+from lib.validate.refuse import expect, wrong_kind
 
 LAYOUTS = ("n l d", "l n d", "n h l d", "n l h d", "l d", "h l d", "l h d")
 MERGED = ("n l (h d)", "l n (h d)", "l (h d)")
@@ -61,3 +61,12 @@ def _mask_axes(axes: str) -> None:
     fine = letters == [name for name in "nhqk" if name in letters]
     fine = fine and names[-1:] == ["k"]
     expect(fine, "mask_axes", "such as 'n 1 q k' or 'n k'", repr(axes))
+
+
+def options(given: dict, wanted: type) -> None:
+    """Every option is a field of the convention."""
+    known = [name for name in wanted.__dataclass_fields__ if name != "call"]
+    for name in given:
+        expected = f"one of {', '.join(known)}"
+        if name not in known:
+            wrong_kind("an option", expected, repr(name))
