@@ -143,6 +143,15 @@ class Patient:
         if "x" in self.convention.inputs or self.is_causal:
             raise NotOffered("it attends to its own queries only")
 
+    @property
+    def has_projections(self) -> bool:
+        said = self.convention.projections
+        return bool(self.parameters()) if said is None else said
+
+    def needs_projections_in_reach(self) -> None:
+        if self.has_projections and self.module is None:
+            raise NotOffered("its projections are out of reach")
+
     def parameters(self) -> list[nn.Parameter]:
         parts = [] if self.module is None else self.module.parameters()
         return [part for part in parts if part.requires_grad]
@@ -397,12 +406,9 @@ class Patient:
         One token alone must then come back as itself; if it does not, the
         values are changed on their way in a manner that is not known.
         """
-        said = self.convention.projections
-        has = bool(self.parameters()) if said is None else said
-        if has and self.module is None:
-            raise NotOffered("its projections are out of reach")
+        self.needs_projections_in_reach()
         with self.kept():
-            if has:
+            if self.has_projections:
                 for name, parameter in _matrices(self.module):
                     parameter.data = _identity(name, parameter.data)
                 token = self.draw(3, 1)

@@ -82,6 +82,7 @@ WORDS = {
 FIRST = (
     *("call", "dropout off in evaluation", "view or transpose"),
     *("mask polarity", "softmax axis", "mask before softmax"),
+    *("leak, training", "leak, evaluation"),
 )
 LEAKS = ("leak, training", "leak, evaluation")
 
