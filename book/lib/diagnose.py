@@ -189,7 +189,7 @@ def check_axis(patient: Patient) -> Finding:
         weights, _, misfit = read_weights(patient)
     except NotOffered:
         weights, misfit = patient.returned_weights(), 0.0
-    if misfit > 0.01:
+    if not misfit <= 0.01:
         raise NotOffered("its weights cannot be read off the output")
     error = (weights.sum(-1) - 1).abs().max()
     return judge("softmax axis", error, 0.01)
@@ -210,7 +210,7 @@ def check_scale(patient: Patient) -> Finding:
     dots = without_means(scores)
     slope = (logs * dots).sum() / (dots * dots).sum()
     rest = (logs - slope * dots).norm() / logs.norm().clamp(min=1e-3)
-    if misfit > 0.01 or rest > 0.02:
+    if not (misfit <= 0.01 and rest <= 0.02):
         raise NotOffered("its scores are no plain dot products")
     said = patient.convention
     words = factor(slope.item(), said.d_head, said.width)

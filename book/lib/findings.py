@@ -81,7 +81,7 @@ WORDS = {
 # Asked first, because much follows from it.
 FIRST = (
     *("call", "dropout off in evaluation", "view or transpose"),
-    *("mask polarity", "softmax axis", "mask before softmax"),
+    *("softmax axis", "mask polarity", "mask before softmax"),
     *("leak, training", "leak, evaluation"),
 )
 LEAKS = ("leak, training", "leak, evaluation")
