@@ -156,6 +156,18 @@ class Patient:
         parts = [] if self.module is None else self.module.parameters()
         return [part for part in parts if part.requires_grad]
 
+    def gradients(self, loss: Tensor, x: Tensor) -> list[Tensor]:
+        """Of the loss: by the input and by all parameters that it reaches."""
+        wanted = [x, *self.parameters()]
+        before = [part.grad for part in wanted]
+        for part in wanted:
+            part.grad = None
+        loss.backward()
+        found = [part.grad for part in wanted if part.grad is not None]
+        for part, grad in zip(wanted, before, strict=True):
+            part.grad = grad
+        return found
+
     # What it is given.
 
     def draw(
@@ -196,7 +208,10 @@ class Patient:
         return (torch.arange(length) < kept)[None, None, None]
 
     def any_mask(self, length: int) -> tuple[Tensor | None, Tensor]:
-        """A mask without symmetry, and who may hear whom by it."""
+        """A mask without symmetry, and who may hear whom by it.
+
+        If it hides keys only, a hidden token need not say anything itself.
+        """
         i = torch.arange(length)
         if self.is_causal:
             return None, i <= i[:, None]
@@ -204,6 +219,7 @@ class Patient:
             asked = (i - i[:, None]) % length <= 2
         elif self.takes_mask:
             asked = (i < length - 2).expand(length, length)
+            return asked[None, None], asked[:-2]  # hidden queries aside
         else:
             raise NotOffered("it takes no mask")
         return asked[None, None], asked
@@ -339,7 +355,7 @@ class Patient:
         if "weights" not in said.gives:
             raise NotOffered("it returns no weights")
         rows = 3 * (said.width * said.heads + 1)
-        x = self.draw(rows // said.length + 1)
+        x = self.draw(rows // (said.length - 2) + 1)
         out = self(x, self.some_hidden(said.length))
         weights = self.weights
         if weights is None:
@@ -350,8 +366,9 @@ class Patient:
             raise NotOffered("its weights are means over the heads")
         parts = torch.einsum("nhqk,nkd->nqhd", weights, x).flatten(2)
         ones = torch.ones(*parts.shape[:2], 1)
-        table = torch.cat([parts, ones], dim=2).flatten(0, 1)
-        return table.double(), out.detach().flatten(0, 1).double()
+        table = torch.cat([parts, ones], dim=2)[:, :-2].flatten(0, 1)
+        out = out.detach()[:, :-2].flatten(0, 1)
+        return table.double(), out.double()
 
     # In which state it is.
 

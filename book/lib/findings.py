@@ -81,7 +81,7 @@ WORDS = {
 # Asked first, because much follows from it.
 FIRST = (
     *("call", "dropout off in evaluation", "view or transpose"),
-    *("mask polarity", "softmax axis", "mask before softmax"),
+    *("softmax axis", "mask polarity", "mask before softmax"),
     *("leak, training", "leak, evaluation"),
 )
 LEAKS = ("leak, training", "leak, evaluation")
@@ -179,16 +179,17 @@ def raised(name: str, error: Exception) -> Finding:
 
 def hearing(found: Tensor, asked: Tensor) -> tuple[float, str]:
     """The share of pairs that are wrong, and what kind of mask does that."""
-    off = ~torch.eye(len(asked), dtype=torch.bool)
+    off = ~torch.eye(*asked.shape, dtype=torch.bool)
     wrong = ((found != asked) & off).sum().item() / off.sum().item()
     alone = asked.diagonal() & (asked.sum(1) == 1)  # its own only key
     own = (alone & ~found.diagonal()).any().item()
     kinds = {
         "the mask is inverted: just what it hides is heard": ~asked,
         "the mask hides nothing": torch.ones_like(asked),
-        "the mask is transposed: it hides queries, not keys": asked.mT,
         "nothing is heard at all": torch.zeros_like(asked),
     }
+    if len(asked) == asked.shape[1]:
+        kinds["it is transposed: queries are hidden, not keys"] = asked.mT
     if not wrong:
         shifted = "a token does not hear itself: the mask is one off"
         return (1.0, shifted) if own else (0.0, "")

@@ -55,11 +55,11 @@ def laid_out(axes: str) -> None:
 
 
 def _mask_axes(axes: str) -> None:
-    """Such as `n 1 q k`: the keys last, and each axis at most once."""
-    names = axes.replace("(n h)", "n h").split()
+    """Such as `n 1 q k`: each axis at most once, and that of the keys."""
+    names = axes.replace("(", "").replace(")", "").split()
     letters = [name for name in names if name != "1"]
-    fine = letters == [name for name in "nhqk" if name in letters]
-    fine = fine and names[-1:] == ["k"]
+    fine = "k" in letters and len(set(letters)) == len(letters)
+    fine = fine and set(letters) <= set("nhqk")
     expect(fine, "mask_axes", "such as 'n 1 q k' or 'n k'", repr(axes))
 
 
