@@ -8,6 +8,7 @@ import datetime
 import json
 import platform
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,12 +19,15 @@ sys.path[:0] = [str(ROOT), str(ROOT / "book")]
 import torch  # noqa: E402
 
 from benchmarks.public import SUBJECTS, Subject  # noqa: E402
+from lib.adapters import prepare  # noqa: E402
 from lib.conformance import FAMILIES, PROPERTIES, failing, table  # noqa: E402
 from lib.diagnose import diagnose  # noqa: E402
+from lib.findings import Finding  # noqa: E402
 
 RESULT = Path(__file__).parent / "results" / "conformance.json"
 SHOWN = "benchmarks/public/reproductions/{}.py"
 ORDER = ("torch", "transformers", "keras", "lucidrains", "others")
+DROPOUT_OFF, CALL = "dropout off in evaluation", "q k v mask -> out"
 LEFT_OUT = {
     "einops": "the examples of its documentation are not in the package",
     "timm, vit-pytorch": "need torchvision, whose builds on PyPI need CUDA",
@@ -48,17 +52,40 @@ def examined(subject: Subject) -> dict[str, dict]:
     report = diagnose(attention, **convention)
     if report["call"].verdict != "holds":
         raise RuntimeError(f"{subject}: {report['call'].words}")
-    return {name: cell(subject, report[name]) for name in PROPERTIES}
+    cells = {name: cell(subject, report[name]) for name in PROPERTIES}
+    if why := drops_nothing(attention, convention):
+        cells[DROPOUT_OFF] = left_out(why)
+    return cells
 
 
-def cell(subject: Subject, finding: object) -> dict:
+def drops_nothing(attention: Callable, convention: dict) -> str | None:
+    """Why it says nothing that two evaluations are equal, or None."""
+    patient = prepare(attention, **{"call": CALL} | convention)
+    if patient.module is None:
+        return "a function: its dropout is an argument of each call"
+    x = patient.draw(4)
+    try:
+        with patient.mode(True):
+            once = patient(x)
+            with patient.other_noise():
+                again = patient(x)
+    except Exception as error:  # whatever the package raises
+        return f"a training pass raises {type(error).__name__}"
+    return "two training passes are equal too" if once.equal(again) else None
+
+
+def left_out(why: str) -> dict:
+    return {"verdict": "not offered", "seen": None, "words": why}
+
+
+def cell(subject: Subject, finding: Finding) -> dict:
     """One entry of the table; a failure names its design or its proof."""
     name, verdict = finding.name, finding.verdict
     if why := subject.left(name):
-        return {"verdict": "not offered", "seen": None, "words": why}
+        return left_out(why)
     seen = finding.seen
     entry = {
-        "verdict": verdict,
+        "verdict": "raises" if is_error(finding) else verdict,
         "seen": None if seen is None else float(f"{seen:.3g}"),
         "words": finding.words,
     }
@@ -69,6 +96,14 @@ def cell(subject: Subject, finding: object) -> dict:
         proof = subject.shown.get(name)
         entry["reproduction"] = SHOWN.format(proof) if proof else None
     return entry
+
+
+def is_error(finding: Finding) -> bool:
+    """Whether the attention ended in an error, not in a wrong number."""
+    words = finding.words.split(" raises ")
+    return finding.verdict == "fails" and (
+        len(words) > 1 or finding.words.startswith("raises ")
+    )
 
 
 def released(package: str) -> str:

@@ -25,7 +25,14 @@ FAMILIES = {
     ),
 }
 PROPERTIES = tuple(name for family in FAMILIES.values() for name in family)
-MARKS = {"holds": "✓", "fails": "✗", "note": "!", "not offered": "·"}
+MARKS = {
+    "holds": "✓",
+    "fails": "✗",
+    "raises": "E",
+    "note": "n",
+    "not offered": "·",
+}
+FAILURES = ("fails", "raises")
 WAY = 22  # characters for the way in which a package is called
 
 
@@ -62,19 +69,19 @@ def table(record: dict, family: str) -> str:
             lines.append(who)
         marks = " ".join(MARKS[verdict] for verdict in verdicts)
         lines.append(f"  {way:{WAY}}{marks}")
-    legend = "  ".join(f"{mark} {name}" for name, mark in MARKS.items())
-    return "\n".join([*lines, "", legend])
+    legend = [f"{mark} {name}" for name, mark in MARKS.items()]
+    return "\n".join([*lines, "", "  ".join(legend[:3]), *legend[3:]])
 
 
 def failing(record: dict) -> list[dict]:
-    """Each cell that fails, with its number, its words and what shows it."""
+    """Each cell that fails or raises, its number, words and reproduction."""
     return [
         {"who": f"{row['package']} {row['version']}, {row['way']}"}
         | {"property": name}
         | row["findings"][name]
         for row in record["rows"]
         for name in PROPERTIES
-        if row["findings"][name]["verdict"] == "fails"
+        if row["findings"][name]["verdict"] in FAILURES
     ]
 
 
