@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lib.attention import attention, attention_weights
-from lib.diagnose import PROPERTIES, diagnose, heard
+from lib.diagnose import PROPERTIES, diagnose, who_hears
 from lib.masks import causal_mask
 from lib.positions import sinusoidal_positions as sinusoids
 
@@ -972,6 +972,8 @@ def listeners(length: int = 6) -> dict[str, Tensor]:
     tables = {}
     for name, text in lines.items():
         f = function(text)
-        table = heard(lambda x, m, f=f: f(x, x, x, m).nan_to_num(), x, mask)
+        table = who_hears(
+            lambda x, m, f=f: f(x, x, x, m).nan_to_num(), x, mask
+        )
         tables[name] = table
     return tables
