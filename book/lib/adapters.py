@@ -347,7 +347,7 @@ class Patient:
     def returned_weights(self) -> Tensor:
         """Those of one call, if it returns any."""
         self.weights = None
-        self(self.draw(2), self.some_hidden(self.convention.length))
+        self(self.draw(2))
         if self.weights is None:
             raise NotOffered("it returns no weights, nor can they be read off")
         return self.weights.float()
@@ -368,6 +368,8 @@ class Patient:
         weights = self.weights
         if weights is None:
             raise NotOffered("it returns no weights")
+        if not (out.isfinite().all() and weights.isfinite().all()):
+            raise NotOffered("the outputs are not numbers")
         if weights.ndim == 3:
             weights = weights[:, None]
         if weights.shape[1] != said.heads:
