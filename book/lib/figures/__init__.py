@@ -23,6 +23,7 @@ from lib.figures.scoring import *
 from lib.figures.sharing import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
+from lib.figures.symptoms import *
 from lib.figures.today import *
 from lib.figures.tokens import *
 from lib.figures.training import *
