@@ -469,7 +469,9 @@ def _identity(name: str, data: Tensor) -> Tensor:
     raise NotOffered("its projections are not square")
 
 
-def prepare(attention: Callable, call: str, **convention: object) -> Patient:
+def prepare(
+    attention: Callable, call: str = Convention.call, **convention: object
+) -> Patient:
     """A patient, and everything about its convention checked."""
     validate.functions(attention=attention)
     validate.options(convention, Convention)

@@ -31,12 +31,12 @@ from lib.findings import (
 ROUNDING = 1e-4  # more than float32 is wrong by, less than any bug
 
 
-def distance(a: Tensor, b: Tensor) -> float:
+def relative_change(a: Tensor, b: Tensor) -> float:
     """The largest difference, as a share of the largest number of b."""
     return ((a - b).abs().max() / b.abs().max()).item()
 
 
-def heard(
+def who_hears(
     attend: Callable,
     x: Float[Tensor, "batch length width"],
     may_attend: Bool[Tensor, "..."] | None = None,
@@ -68,7 +68,7 @@ def check_polarity(patient: Patient) -> Finding:
     """Of how many pairs is it wrong who hears whom?"""
     x = patient.draw(1)
     mask, asked = patient.any_mask(x.shape[1])
-    table = heard(patient, x, mask)
+    table = who_hears(patient, x, mask)
     if not table.isfinite().all():
         raise NotOffered("the outputs are not numbers")
     wrong, words = hearing(table[: len(asked)] > 0.02, asked)
@@ -80,7 +80,7 @@ def check_before_softmax(patient: Patient) -> Finding:
     x = patient.draw(2)
     kept = x.shape[1] - 2
     hidden = patient(x, patient.hide_after(kept, x.shape[1]))[:, :kept]
-    change = distance(hidden, patient(x[:, :kept]))
+    change = relative_change(hidden, patient(x[:, :kept]))
     return judge("mask before softmax", change, ROUNDING)
 
 
@@ -96,7 +96,7 @@ def check_leak(patient: Patient, training: bool) -> Finding:
         for loud in (1, 30):
             before = patient.cross(*(loud * x for x in inputs), mask)
             after = patient.cross(*(loud * x for x in others), mask)
-            seen.append(distance(after[:, :past], before[:, :past]))
+            seen.append(relative_change(after[:, :past], before[:, :past]))
     if seen[0] <= ROUNDING < seen[1]:
         words = "the future is heard when scores are large: a finite number "
         return fails(name, words + "hides it", seen[1])
@@ -109,7 +109,7 @@ def check_padding(patient: Patient) -> Finding:
     lengths = (x.shape[1], x.shape[1] - 3)
     padded = patient(x, patient.padding(lengths))
     change = [
-        distance(padded[[n], :real], patient(x[[n], :real]))
+        relative_change(padded[[n], :real], patient(x[[n], :real]))
         for n, real in enumerate(lengths)
     ]
     return judge("padding invariance", max(change), ROUNDING)
@@ -173,7 +173,7 @@ def read_weights(
 def check_heads(patient: Patient) -> Finding:
     """Is each head's output a mixture of that head's values?"""
     name = "view or transpose"
-    reached = heard(patient, patient.draw(1), loud=2.0) > 1e-4
+    reached = who_hears(patient, patient.draw(1), loud=2.0) > 1e-4
     lost = 1 - reached.float().mean().item()
     if not patient.is_causal and reached.any() and lost > 0.4:
         words = "without a mask, most tokens do not hear most others"
@@ -232,9 +232,11 @@ def check_permutation(patient: Patient) -> Finding:
     order = torch.arange(x.shape[1]).flip(0)
     if patient.is_causal:  # only the last token sees all others
         order = torch.cat([order[1:], order[:1]])
-        change = distance(patient(x[:, order])[:, -1], patient(x)[:, -1])
+        change = relative_change(
+            patient(x[:, order])[:, -1], patient(x)[:, -1]
+        )
     else:
-        change = distance(patient(x[:, order]), patient(x)[:, order])
+        change = relative_change(patient(x[:, order]), patient(x)[:, order])
     return judge("permutation equivariance", change, ROUNDING)
 
 
@@ -264,7 +266,7 @@ def check_half(patient: Patient) -> Finding:
             out = patient(x.to(dtype), mask)
         if right.isfinite().all() and not out.isfinite().all():
             return fails(name, f"{dtype} gives numbers that are not finite")
-        change.append(distance(out.float(), right))
+        change.append(relative_change(out.float(), right))
     return judge(name, max(change), 0.1)
 
 
@@ -273,7 +275,7 @@ def check_dropout(patient: Patient) -> Finding:
     x = patient.draw(4)
     once = patient(x)
     with patient.other_noise():
-        change = distance(patient(x), once)
+        change = relative_change(patient(x), once)
     return judge("dropout off in evaluation", change, 0)
 
 

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lib.attention import attention, attention_weights
-from lib.diagnose import diagnose
+from lib.diagnose import PROPERTIES, diagnose, who_hears
+from lib.masks import causal_mask
 from lib.positions import sinusoidal_positions as sinusoids
 
 GITHUB = "https://github.com/"
@@ -42,15 +43,22 @@ class Bug:
         return float(torch.as_tensor(self.look(names["f"])).detach())
 
 
-def seen(name: str, **convention: object) -> Callable[[Callable], float]:
+@dataclass(frozen=True)
+class Seen:
     """The number of one property, as `diagnose` finds it."""
 
-    def look(f: Callable) -> float:
-        finding = diagnose(f, **convention)[name]
-        fine = finding.verdict in ("holds", "note")
-        return math.inf if not fine and finding.seen is None else finding.seen
+    property: str
+    convention: dict
 
-    return look
+    def __call__(self, f: Callable) -> float:
+        finding = diagnose(f, **self.convention)[self.property]
+        if finding.seen is not None:
+            return finding.seen
+        return math.inf if finding.verdict == "fails" else 0.0
+
+
+def seen(name: str, **convention: object) -> Seen:
+    return Seen(name, convention)
 
 
 def issue(repository: str, number: int, kind: str = "issues") -> dict:
@@ -82,6 +90,7 @@ NAMES = {
     "SimpleNamespace": SimpleNamespace,
 }
 HEADS = {"axes": "n h l d", "heads": 2}
+WIDE = {"axes": "n h l d", "heads": 2, "width": 64}
 INSIDE = {"call": "x -> out", "mask": "none", "heads": 4, "width": 32}
 
 
@@ -221,7 +230,7 @@ MASKS = [
     ),
     Bug(
         "Masks",
-        "masks are tiled over heads in the wrong order",
+        "masks tiled in the wrong order",
         """def f(x, may_attend, heads=2):
     torch.manual_seed(0)
     mha = nn.MultiheadAttention(16, heads, batch_first=True)
@@ -247,7 +256,7 @@ MASKS = [
     ),
     Bug(
         "Masks",
-        "a query without a key gets a mean of what is hidden",
+        "an empty row becomes a mean",
         masked("scores = scores.masked_fill(~may_attend, -1e9)"),
         """def f(q, k, v, may_attend):
     return attention(q, k, v, may_attend)
@@ -287,20 +296,20 @@ AXES = [
         "the scale is forgotten",
         weighted(SOFTMAX, "q @ k.mT"),
         weighted(SOFTMAX),
-        "scale, as a multiple of 1/sqrt(d_head), minus 1",
-        lambda f: seen("scale", **HEADS)(f) * 8**0.5 - 1,
-        0.01,
+        "scale, where 1/sqrt(d_head) is 0.3536",
+        seen("scale", **HEADS),
+        0.36,
         "log of two weights against q · k",
         pull("huggingface/blog", 2893),
     ),
     Bug(
         "Scale and axis",
-        "the scale is that of the whole width",
-        weighted(SOFTMAX, "q @ k.mT / 16**0.5"),
+        "the scale of the whole width",
         weighted(SOFTMAX, "q @ k.mT / 8**0.5"),
-        "1/sqrt(d_head) over the scale, minus 1",
-        lambda f: 1 / (seen("scale", **HEADS)(f) * 8**0.5) - 1,
-        0.01,
+        weighted(SOFTMAX, "q @ k.mT / 32**0.5"),
+        "scale, where 1/sqrt(d_head) is 0.1768",
+        seen("scale", **WIDE),
+        0.18,
         "log of two weights against q · k",
         issue("aladdinpersson/Machine-Learning-Collection", 65)
         | issue("chelsea0x3b/dfdx", 171),
@@ -311,7 +320,7 @@ AXES = [
         weighted("weights = scores.exp() / scores.exp().sum(-1, True)"),
         weighted(SOFTMAX),
         "calls that fail if scores are large",
-        lambda f: diagnose(f, **HEADS)["call"].verdict == "fails",
+        seen("call", **HEADS),
         0,
         "f(300 * x).isfinite().all()",
     ),
@@ -341,7 +350,7 @@ SHAPES = [
     ),
     Bug(
         "Shapes",
-        "a forgotten transpose that a length of 4 would hide",
+        "a forgotten transpose",
         split("x.view(n, l, heads, d // heads)", "out.reshape(n, l, d)"),
         split(CUT, MERGE),
         "share of token pairs that do not hear each other",
@@ -359,15 +368,13 @@ SHAPES = [
     return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
 """,
         "calls that fail",
-        lambda f: (
-            diagnose(f, "q k v -> out", mask="none")["call"].verdict == "fails"
-        ),
+        seen("call", call="q k v -> out", mask="none"),
         0,
         "call it with unlike sizes",
     ),
     Bug(
         "Shapes",
-        "a fused projection that cannot cross-attend",
+        "a fused projection of queries only",
         """def f(q, k, v, W=drawn(48, 16) / 4):
     q, k, v = (q @ W.T).chunk(3, dim=-1)
     return attention(q, k, v)
@@ -425,8 +432,8 @@ HALF = [
         masked("scores = scores.masked_fill(~may_attend, -1e9)"),
         masked(FILL),
         "calls in float16 that fail",
-        lambda f: diagnose(f, **HEADS)["half precision"].verdict == "fails",
-        0,
+        seen("half precision", **HEADS),
+        0.1,
         "f(q.half(), k.half(), v.half(), mask)",
         issue("NVIDIA/apex", 1052) | issue("bentrevett/pytorch-seq2seq", 191),
     ),
@@ -604,7 +611,7 @@ TRAINING = [
     ),
     Bug(
         "Training",
-        "a bias of the keys, which nothing can learn",
+        "a bias of the keys",
         """def f(q, k, bias):
     return weights_of(q, k + bias)
 """,
@@ -769,7 +776,7 @@ DECODING = [
     ),
     Bug(
         "Decoding",
-        "attention maps of another forward pass",
+        "maps of another forward pass",
         """def f(q, k, v, may_attend):
     return attention(q, k, v, may_attend), weights_of(q, k)
 """,
@@ -837,7 +844,7 @@ UNRUN = [
     ),
     Bug(
         "Code that never ran",
-        "an attribute that is tested, and never set",
+        "an attribute that is never set",
         """class Attention(nn.Module):
     def __init__(self, is_causal=True):
         super().__init__()
@@ -871,7 +878,7 @@ f = Attention()
     ),
     Bug(
         "Code that never ran",
-        "a misspelt method on the branch for 3-D masks",
+        "a misspelt method for 3-D masks",
         """def f(mask):
     if mask.ndim == 3:
         mask = mask.unsqeeze(1)
@@ -913,3 +920,60 @@ class Block(nn.Module):
     ),
 ]
 GALLERY = [*MASKS, *AXES, *SHAPES, *HALF, *TRAINING, *NORMS, *DECODING, *UNRUN]
+
+
+def bug(name: str) -> Bug:
+    """A bug of the gallery by its name."""
+    return next(one for one in GALLERY if one.name == name)
+
+
+def function(lines: str) -> Callable:
+    """The function f that some lines define."""
+    names = dict(NAMES)
+    exec(lines, names)
+    return names["f"]
+
+
+def spread() -> tuple[list[str], list[str], list[set], list[set]]:
+    """What `diagnose` says about the attentions of the gallery.
+
+    Their names, the properties that fail for any of them, those that fail
+    for each, and those to be mended first.
+    """
+    inside = [one for one in GALLERY if isinstance(one.look, Seen)]
+    reports = [
+        diagnose(function(one.wrong), **one.look.convention) for one in inside
+    ]
+    fails = [set(report.fails) for report in reports]
+    names = [name for name in PROPERTIES if any(name in f for f in fails)]
+    causes = [set(report.causes) for report in reports]
+    return [one.name for one in inside], names, fails, causes
+
+
+def listeners(length: int = 6) -> dict[str, Tensor]:
+    """Who hears whom, in attentions that were all asked to be causal."""
+    x, mask = drawn(1, length, 12), causal_mask(length)[0]
+    one_off = "torch.ones_like(scores).tril(1) == 0"
+    view = f"""def f(q, k, v, may_attend):
+    q, k, v = (x.view(1, 3, {length}, 4) for x in (q, k, v))
+    out = attention(q, k, v, may_attend)
+    return out.transpose(1, 2).reshape(1, {length}, 12)
+"""
+    lines = {
+        "as it should be": masked(FILL),
+        "inverted": bug("the mask is inverted").wrong,
+        "thrown away": bug("the mask is made and thrown away").wrong,
+        "hides queries": bug("it hides the queries, not the keys").wrong,
+        "one off": masked(f"scores = scores.masked_fill({one_off}, -inf)"),
+        "after softmax": bug("the mask comes after the softmax").wrong,
+        "softmax on queries": bug("the softmax runs over the queries").wrong,
+        "view, not transpose": view,
+    }
+    tables = {}
+    for name, text in lines.items():
+        f = function(text)
+        table = who_hears(
+            lambda x, m, f=f: f(x, x, x, m).nan_to_num(), x, mask
+        )
+        tables[name] = table
+    return tables

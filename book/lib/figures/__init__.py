@@ -21,6 +21,7 @@ from lib.figures.remembering import *
 from lib.figures.scoring import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
+from lib.figures.symptoms import *
 from lib.figures.tokens import *
 from lib.figures.training import *
 from lib.figures.turning import *
