@@ -147,7 +147,7 @@ def read_weights(
     Float[Tensor, "batch heads q_len k_len"],
     float,
 ]:
-    """The weights, by solving output = weights @ values; q @ k.mT; a misfit.
+    """The weights, from output = weights @ values; q @ k.mT; a misfit.
 
     The projections are set aside (`Patient.bare`), and there are fewer values
     than columns, so that the system has a solution only if the output is a
@@ -280,7 +280,7 @@ def check_dropout(patient: Patient) -> Finding:
 
 
 def check_call(patient: Patient) -> Finding:
-    """Does it run, with the right shape, and stay finite if scores are large?
+    """Does it run, and stay finite where scores are large?
 
     Whether it wants a mask even where nothing is hidden is found out, too.
     """

@@ -563,7 +563,7 @@ TRAINING = [
         ),
         1.0,
         "compare the two norms that are added",
-        issue("SamLynnEvans/Transformer", 10),
+        issue("harvardnlp/annotated-transformer", 60),
     ),
     Bug(
         "Training",
@@ -678,7 +678,6 @@ NORMS = [
         ),
         0,
         "a sub-layer of zeros must hand x on",
-        issue("harvardnlp/annotated-transformer", 110),
     ),
     Bug(
         "Norms",

@@ -76,28 +76,24 @@ def too_good(losses: dict[str, list[float]], floor: float) -> Axes:
     return axes
 
 
-def slopes(
-    points: dict[str, tuple[Tensor, Tensor]], lines: dict[str, float]
-) -> Axes:
+def slopes(names: list[str], points: list[list[Tensor]]) -> Axes:
     """Logs of weights against q · k, both without means of rows and columns.
 
-    Each name has its points, and a line of the slope that its scale would
-    have.
+    For each name the two tensors, as points with the line that fits them.
     """
     figure, axes = plt.subplots(figsize=(5.4, 3.1))
-    colours = (INK, ACCENT, BROWN, SECOND)
-    marks = "os^D"
-    for k, (name, (dots, logs)) in enumerate(points.items()):
+    styles = zip((INK, ACCENT, BROWN, SECOND), "os^D", strict=True)
+    for name, (dots, logs), (colour, mark) in zip(
+        names, points, styles, strict=False
+    ):
         xs, ys = numbers(dots.flatten()), numbers(logs.flatten())
-        style = {"ls": "", "ms": 3.2, "alpha": 0.7, "color": colours[k]}
-        axes.plot(xs, ys, marks[k], gid=name, **style)
-        ends = (-1.6, 1.6)
-        axes.plot(
-            ends, [lines[name] * x for x in ends], color=colours[k], lw=1
-        )
-        at = (1.65, 1.65 * lines[name])
-        words(axes, at, name, ha="left", color=colours[k], fontsize=10)
-    axes.set(xlim=(-1.7, 2.75), ylim=(-1.75, 1.75))
+        style = {"ls": "", "ms": 3.2, "alpha": 0.7, "color": colour}
+        axes.plot(xs, ys, mark, gid=name, **style)
+        slope = ((dots * logs).sum() / (dots * dots).sum()).item()
+        axes.plot((-1.6, 1.6), (-1.6 * slope, 1.6 * slope), color=colour, lw=1)
+        style = {"ha": "left", "color": colour, "fontsize": 10}
+        words(axes, (1.68, 1.65 * slope), name, **style)
+    axes.set(xlim=(-1.7, 2.8), ylim=(-1.75, 1.75))
     axes.set(xlabel="q · k", ylabel="log of the weight")
     axes.grid()
     return axes
