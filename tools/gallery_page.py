@@ -15,14 +15,18 @@ PAGE = Path("book", "gallery.md")
 HEAD = """\
 # Gallery of bugs
 
-{count} bugs that were written in good faith, most of them in public. Each is shown as it
-was written (−) and as it was meant (+), with a number that tells the two apart. This page is written by
-the program that runs them: the lines are executed as they stand, and the numbers are what they gave. `f` is what is
-called, `attention` and `weights_of` are those of [chapter 4](04_masks.ipynb), `drawn` draws normal numbers.
-[Chapter 18](18_bugs.ipynb) tells how to see such things from outside; `diagnose` asks for all that can show in an attention.
+{count} bugs that were written in good faith, most of them in public. Each is
+shown as it was written (−) and as it was meant (+), with a number that tells
+the two apart. This page is written by the program that runs them: the lines
+are executed as they stand, and the numbers are what they gave. `f` is what is
+called, `attention` and `weights_of` are those of
+[chapter 4](04_masks.ipynb), `drawn` draws normal numbers.
+[Chapter 18](18_bugs.ipynb) tells how to see such things from outside;
+`diagnose` asks for all that can show in an attention.
 
-The links lead to the places where a bug was seen: a report, a question, the change that mended it, or the lines themselves. A
-bug without a link is one that we have written or been shown ourselves."""
+The links lead to the places where a bug was seen: a report, a question, the
+change that mended it, or the lines themselves. A bug without a link is one
+that we have written or been shown ourselves."""
 
 
 def difference(bug: Bug) -> str:
@@ -43,6 +47,8 @@ def entry(bug: Bug) -> str:
     wrong, right = bug.number(bug.wrong), bug.number(bug.right)
     links = [f"[{label}]({address})" for label, address in bug.where.items()]
     seen = f" Seen in {', '.join(links)}." if links else ""
+    symptom = bug.symptom[0].upper() + bug.symptom[1:]
+    numbers = f"**{number(wrong)}**, mended {number(right)}"
     ask = bug.check if bug.check.endswith("?") else f"{bug.check}."
     return f"""
 ### {bug.name[0].upper()}{bug.name[1:]}
@@ -51,7 +57,7 @@ def entry(bug: Bug) -> str:
 {difference(bug)}
 ```
 
-*{bug.symptom[0].upper()}{bug.symptom[1:]}:* **{number(wrong)}**, mended {number(right)}. *Ask:* {ask}{seen}"""
+*{symptom}:* {numbers}. *Ask:* {ask}{seen}"""
 
 
 def page() -> str:

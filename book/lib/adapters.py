@@ -31,7 +31,7 @@ class Convention:
     call: str = "q k v mask -> out"
     axes: str = "n l d"
     mask: str = "keep"
-    mask_axes: str = "n h q k"
+    mask_axes: str | None = None
     width: int = 16
     heads: int = 1
     module: nn.Module | None = None
@@ -114,6 +114,14 @@ class Patient:
         self.convention = convention
         self.weights: Tensor | None = None  # those returned last
         self.needs_mask, self.noise = False, 0
+        self.mask_axes = convention.mask_axes or self._usual_mask_axes()
+
+    def _usual_mask_axes(self) -> str:
+        """The rank of the inputs; with heads inside, one more."""
+        said, layout = self.convention, self.convention.layout(0)
+        inside = said.heads > 1 or self.module is not None
+        axes = "h q k" if inside or "h" in layout else "q k"
+        return f"n {axes}" if "n" in layout else axes
 
     # What it offers.
 
@@ -128,7 +136,7 @@ class Patient:
 
     def masks_by(self, axis: str) -> bool:
         """May its masks differ along an axis (n or q)?"""
-        return self.takes_mask and axis in self.convention.mask_axes
+        return self.takes_mask and axis in self.mask_axes
 
     def needs_mask_by(self, axis: str) -> None:
         if not self.masks_by(axis):
@@ -319,7 +327,7 @@ class Patient:
         said = self.convention
         if mask is None or not self.takes_mask:
             return None
-        mask = spelled(shaped(mask, said.mask_axes), said.mask)
+        mask = spelled(shaped(mask, self.mask_axes), said.mask)
         if mask.is_floating_point():
             mask = (
                 mask.clamp(min=torch.finfo(dtype).min)
@@ -339,7 +347,7 @@ class Patient:
     def returned_weights(self) -> Tensor:
         """Those of one call, if it returns any."""
         self.weights = None
-        self(self.draw(2), self.some_hidden(self.convention.length))
+        self(self.draw(2))
         if self.weights is None:
             raise NotOffered("it returns no weights, nor can they be read off")
         return self.weights.float()
@@ -360,6 +368,8 @@ class Patient:
         weights = self.weights
         if weights is None:
             raise NotOffered("it returns no weights")
+        if not (out.isfinite().all() and weights.isfinite().all()):
+            raise NotOffered("the outputs are not numbers")
         if weights.ndim == 3:
             weights = weights[:, None]
         if weights.shape[1] != said.heads:
@@ -378,15 +388,15 @@ class Patient:
         modules = [] if self.module is None else list(self.module.modules())
         states = [(m, m.training, dict(m._buffers)) for m in modules]
         numbers = [
-            (parameter, parameter.data.clone())
+            (part, part.data.clone(), copy.deepcopy(part.grad))
             for module in modules
-            for parameter in module.parameters(recurse=False)
+            for part in module.parameters(recurse=False)
         ]
         try:
             yield
         finally:
-            for parameter, data in numbers:
-                parameter.data = data
+            for parameter, data, grad in numbers:
+                parameter.data, parameter.grad = data, grad
             for module, training, buffers in states:
                 module.training = training
                 module._buffers.update(buffers)

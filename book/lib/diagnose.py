@@ -173,7 +173,8 @@ def read_weights(
 def check_heads(patient: Patient) -> Finding:
     """Is each head's output a mixture of that head's values?"""
     name = "view or transpose"
-    reached = who_hears(patient, patient.draw(1), loud=2.0) > 1e-4
+    x = patient.draw(1) / 2 / patient.convention.d_head**0.25
+    reached = who_hears(patient, x, loud=2.0) > 1e-4
     lost = 1 - reached.float().mean().item()
     if not patient.is_causal and reached.any() and lost > 0.4:
         words = "without a mask, most tokens do not hear most others"

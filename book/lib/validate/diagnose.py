@@ -14,13 +14,15 @@ MASKS = (
 
 def convention(said) -> None:
     """Every word of a `Convention` is a known one."""
-    string(call=said.call, axes=said.axes, mask_axes=said.mask_axes)
+    string(call=said.call, axes=said.axes)
     positive(width=said.width, heads=said.heads, length=said.length)
     booleans(positions=said.positions)
     choice("mask", said.mask, MASKS)
     called(said.call)
     laid_out(said.axes)
-    _mask_axes(said.mask_axes)
+    if said.mask_axes is not None:
+        string(mask_axes=said.mask_axes)
+        _mask_axes(said.mask_axes)
     fits = said.width % said.heads == 0
     expect(fits, "width", f"a multiple of {said.heads} heads", said.width)
     expect(said.length > 3, "length", "at least 4", said.length)
