@@ -5,7 +5,8 @@ BIN := .venv/bin
 # The interpreter that was named, or else the book's own environment.
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/*)
+  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/* \
+  book/lib/*.py CITATION.cff reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
@@ -87,6 +88,7 @@ model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
+	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)

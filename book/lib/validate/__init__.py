@@ -12,6 +12,7 @@ from lib.validate.efficient import *
 from lib.validate.kinds import *
 from lib.validate.masks import *
 from lib.validate.model import *
+from lib.validate.modern import *
 from lib.validate.numbers import *
 from lib.validate.shapes import *
 from lib.validate.text import *
