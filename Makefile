@@ -11,11 +11,12 @@ PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
   --no-loadscope-reorder
+PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve lab test test-tools test-library test-notebooks \
-  test-site test-gpu sync faults conformance bench model ablations \
-  speedrun lint clean FORCE
+  test-site test-gpu test-public sync faults conformance bench model \
+  ablations speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -71,11 +72,12 @@ faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what 
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
 
-conformance: .venv-conformance/.done ## 3 minutes | attention of public packages, checked like a reader's
-	HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python \
-	  -m lib.diagnose --public
-	HF_HUB_OFFLINE=1 .venv-conformance/bin/python -m pytest -q \
-	  tests/conformance
+conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
+	$(PACKAGES) -m lib.diagnose --public
+	$(PACKAGES) -m pytest -q tests/conformance
+
+test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packages still true?
+	$(PACKAGES) -m pytest -q tests/conformance
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks

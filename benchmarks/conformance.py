@@ -132,6 +132,7 @@ def measure() -> dict:
         "date": datetime.date.today().isoformat(),
         "python": platform.python_version(),
         "torch": released("torch"),
+        "device": "CPU",
         "properties": list(PROPERTIES),
         "left out": LEFT_OUT,
         "rows": rows,

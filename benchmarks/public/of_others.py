@@ -125,6 +125,18 @@ def monai_flash_dropout():
     return monai_fast(DROPOUT)
 
 
+@subject(
+    "monai",
+    "SABlock",
+    "flash, attn_mask",
+    only=("padding invariance",),
+    shown={"padding invariance": "monai_mask"},
+)
+def monai_flash_mask():
+    module = SABlock(WIDTH, HEADS, use_flash_attention=True)
+    return module, said(call="x mask -> out", mask_axes="n k")
+
+
 def of_curated(fast: bool, causal: bool = False):
     module = curated.SelfAttention(
         attention_heads=curated.AttentionHeads.uniform(

@@ -2,9 +2,11 @@
 
 import functools
 
+import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.flex_attention import flex_attention
 
 from benchmarks.public import DROPOUT, HEADS, WIDTH, Called, said, subject
 from lib.attention import attention
@@ -55,6 +57,25 @@ def sdpa_float():
 def sdpa_causal():
     call = functools.partial(F.scaled_dot_product_attention, is_causal=True)
     return call, said(call="q k v -> out", axes=IN_HEADS, mask="causal")
+
+
+@subject(
+    "torch",
+    "torch.nn.attention.flex_attention",
+    "flex_attention",
+    leave={"fully masked row, gradient": "no backward pass on a CPU"},
+)
+def flex():
+    def call(q, k, v, mask):
+        if mask is None:
+            return flex_attention(q, k, v)
+
+        def hide(score, n, h, i, j):
+            return torch.where(mask[n, h, i, j], score, -torch.inf)
+
+        return flex_attention(q, k, v, score_mod=hide)
+
+    return call, said(axes=IN_HEADS)
 
 
 @subject("torch", HEADED, "MHA, with weights")
