@@ -15,6 +15,7 @@ from pathlib import Path
 import dukpy
 import imagesize
 from docutils import nodes
+from downloads import show_when_built
 from markupsafe import Markup
 from moved_pages import write_moved_pages
 from page_view import rewrite_notebook
@@ -279,4 +280,5 @@ def setup(app):
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
+    app.connect("build-finished", show_when_built)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
