@@ -12,8 +12,8 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
   --no-loadscope-reorder
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve pdf offline site lab test test-tools test-library test-notebooks \
-  test-site test-gpu sync faults bench model ablations \
+.PHONY: help book serve pdf offline site lab test test-tools test-library \
+  test-notebooks test-site test-gpu sync faults bench model ablations \
   speedrun lint clean FORCE
 .NOTPARALLEL:
 

@@ -24,7 +24,7 @@ The whole book is also one file, downloads/{downloads.PDF}.
 def files(site: Path) -> list[Path]:
     """What a reader needs; no zip, which could only be the one before."""
     paths = [p for p in sorted(site.rglob("*")) if p.is_file()]
-    wanted = (p for p in paths if p.suffix != ".zip")
+    wanted = (p for p in paths if p.suffix not in (".zip", ".part"))
     return [p for p in wanted if p.name != ".buildinfo"]
 
 

@@ -95,7 +95,7 @@
   }
 
   const reference = (id, words) =>
-    make(`<p class="elsewhere"><a href="#${id}">${words}: page ${pageOf(id)}</a></p>`);
+    make(`<span class="elsewhere"><a href="#${id}">${words}: page ${pageOf(id)}</a></span>`);
 
   // Solutions and the last word on an exercise go to the first appendix.
   function takeSolutions(chapter) {
@@ -109,34 +109,36 @@
       if (!code.length && !words.length) continue;
       const id = `solution.${section.id}`;
       (code[0] ?? words[0]).before(reference(id, "Solution"));
-      for (const box of words) box.open = true;
       const nodes = [...code.flatMap((cell) => [...cell.querySelectorAll(".cell_input")]), ...words];
       for (const cell of code) cell.remove();
       entry(solutions, chapter, id, section.id, escaped(title), nodes);
     }
   }
 
-  // Imports and what draws a figure go to the second one.
+  // Imports and what draws a figure go to the second one; checks are left out.
   function takeFoldedCode(chapter) {
     let number = 0;
     for (const cell of chapter.querySelectorAll(".cell")) {
       const fold = cell.querySelector(":scope > details.hide");
       if (!fold) continue;
-      const code = fold.querySelector(".cell_input");
       fold.remove();
-      if (cell.matches(".tag_check")) {
-        cell.remove();
-        continue;
-      }
+      if (cell.matches(".tag_check, .tag_imports")) cell.remove();
+      if (cell.matches(".tag_check")) continue;
       const id = `code.${chapter.id}.${++number}`;
+      const code = fold.querySelector(".cell_input");
       const figure = cell.querySelector("figure[id]");
-      const label = figure?.querySelector(".caption-number")?.textContent;
-      if (!cell.id) cell.id = `${id}.place`;
-      const title = figure ? label.trim().replace("Fig.", "Figure") : "Imports";
-      entry(folded, chapter, id, figure?.id ?? cell.id, cell.matches(".tag_imports") ? "Imports" : title, [code]);
-      const back = reference(id, cell.matches(".tag_imports") ? "Imports" : "Code");
-      if (figure) figure.querySelector("figcaption").append(back);
-      else cell.append(back);
+      if (cell.matches(".tag_imports")) {
+        entry(folded, chapter, id, chapter.id, "Imports", [code]);
+        chapter.querySelector("p.checks")?.append(reference(id, "Imports"));
+      } else if (figure) {
+        const label = figure.querySelector(".caption-number").textContent.trim();
+        entry(folded, chapter, id, figure.id, label.replace("Fig.", "Figure"), [code]);
+        figure.querySelector("figcaption p").append(" ", reference(id, "Code"));
+      } else {
+        cell.id ||= `${id}.place`;
+        entry(folded, chapter, id, cell.id, "Output", [code]);
+        cell.append(reference(id, "Code"));
+      }
     }
   }
 
@@ -146,10 +148,10 @@
       const count = /\d+/.exec(note.textContent)[0];
       note.textContent =
         count === "1"
-          ? "✓ One check proves a claim of this chapter. It stands in the chapter’s notebook and on the website."
-          : `✓ ${count} checks prove the claims of this chapter. They stand in its notebook and on the website.`;
+          ? "✓ One check proves a claim of this chapter. It stands in the notebook and on the website. "
+          : `✓ ${count} checks prove the claims of this chapter. They stand in the notebook and on the website. `;
     }
-    for (const box of chapter.querySelectorAll("details")) {
+    for (const box of chapter.querySelectorAll("details:not(.hide)")) {
       box.open = true;
       const words = box.querySelector("summary").textContent.trim();
       box.classList.add(/^Predict/.test(words) ? "predict" : "hint");
@@ -157,9 +159,9 @@
   }
 
   for (const chapter of articles.values()) {
+    settle(chapter);
     takeSolutions(chapter);
     takeFoldedCode(chapter);
-    settle(chapter);
   }
 
   // Every article begins with its name at the head of the page.

@@ -1,5 +1,6 @@
 """What Chromium does not write into the file, or not the same twice."""
 
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -16,21 +17,35 @@ def places(pdf: bytes) -> dict[str, int]:
         }
 
 
-def close_sections(book: pikepdf.Pdf) -> None:
-    """A reader first sees the parts and chapters among the bookmarks."""
+def name_bookmarks(book: pikepdf.Pdf, titles: list[str]) -> None:
+    """Give the bookmarks the words of the headings, in order.
+
+    Chromium writes some words twice and leaves out a space where a line
+    breaks. A reader first sees parts and chapters; those of a chapter are
+    folded.
+    """
     with book.open_outline() as outline:
+        marks = [*walk(outline.root)]
+        for mark, title in zip(marks, titles, strict=True):
+            mark.title = title
         for part in outline.root:
-            part.is_closed = False
             for chapter in part.children:
                 chapter.is_closed = True
 
 
-def write(pdf: bytes, contents: dict, path: Path) -> None:
+def walk(marks: list) -> Iterator:
+    """Every bookmark, in the order of the book."""
+    for mark in marks:
+        yield mark
+        yield from walk(mark.children)
+
+
+def write(pdf: bytes, titles: list[str], contents: dict, path: Path) -> None:
     """Put the book into its place, with its authors and without a date."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     with pikepdf.open(BytesIO(pdf)) as book:
-        close_sections(book)
+        name_bookmarks(book, titles)
         del book.docinfo
         book.docinfo["/Title"] = contents["title"]
         book.docinfo["/Author"] = contents["author"]

@@ -32,6 +32,29 @@ NUMBER = """(pages) => {
   for (const place of document.querySelectorAll(".page-of"))
     place.textContent = pages[place.dataset.id] ?? "?";
 }"""
+TITLES = """() => {
+  const words = (title) => {
+    const copy = title.cloneNode(true);
+    copy.querySelectorAll(".katex-mathml").forEach((math) => math.remove());
+    return copy.textContent.trim().replace(/\\s+/g, " ");
+  };
+  return [...document.querySelectorAll("[aria-level]")].map(words);
+}"""
+# Characters that look like one that no font can have.
+MISSING = """() => {
+  const paper = document.createElement("canvas").getContext("2d");
+  paper.font = `20px ${getComputedStyle(document.body).fontFamily}`;
+  paper.textBaseline = "top";
+  const look = (character) => {
+    paper.clearRect(0, 0, 40, 40);
+    paper.fillText(character, 0, 0);
+    return paper.getImageData(0, 0, 40, 40).data.join();
+  };
+  const none = look("\\u{10fffe}");
+  const body = document.body.textContent;
+  const letters = new Set(body.match(/\\p{Letter}/gu));
+  return [...letters].filter((letter) => look(letter) === none).join("");
+}"""
 PASSES = 3  # the first is enough, if all is well
 
 
@@ -49,7 +72,8 @@ def opened(path: Path, contents: str) -> Iterator[Page]:
             executable_path=program(), args=FLAGS
         )
         page = browser.new_page(viewport=TEXT_AREA, color_scheme="light")
-        page.emulate_media(media="print", color_scheme="light")
+        page.set_default_timeout(0)  # a busy machine may take its time
+        page.emulate_media(media="print")
         page.goto(path.as_uri())
         arrange(page, contents)
         yield page
@@ -82,3 +106,13 @@ def printed(page: Page) -> bytes:
             return pdf
         guess = found
     raise RuntimeError("the numbers of the pages do not settle")
+
+
+def titles(page: Page) -> list[str]:
+    """The words of every heading, from the first to the last."""
+    return page.evaluate(TITLES)
+
+
+def missing(page: Page) -> str:
+    """The letters of the book that no font of this machine has."""
+    return page.evaluate(MISSING)
