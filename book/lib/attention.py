@@ -19,6 +19,8 @@ def attention_weights(
     q: Float[Tensor, "*lead q_len d_head"],
     k: Float[Tensor, "*lead k_len d_head"],
     may_attend: Bool[Tensor, "..."] | None = None,
+    *,
+    score_bias: Float[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*lead q_len k_len"]:
     """softmax(Q Kᵀ / sqrt(d_head)): row i says how position i attends.
 
@@ -29,16 +31,22 @@ def attention_weights(
         k: one key a row, of the width of the queries.
         may_attend: boolean, True = may attend, broadcastable to the result.
             A query that may attend to nothing gets weights 0.
+        score_bias: finite numbers that are added to the scaled scores, of the
+            dtype of the queries and broadcastable to the result.
 
     Raises:
         TypeError: not floating point, different dtypes, or a mask that is not
             boolean.
-        ValueError: leading axes or widths differ, there is no key, or the
-            mask does not broadcast to the scores.
+        ValueError: leading axes or widths differ, there is no key, the mask
+            or the bias does not broadcast to the scores, or the bias is not
+            finite.
     """
     validate.shapes("q: *lead q_len d_head, k: *lead k_len d_head", q=q, k=k)
     scores = (q / math.sqrt(q.shape[-1])) @ k.mT
     validate.mask(may_attend, scores)
+    if score_bias is not None:
+        validate.score_bias(score_bias, q, scores)
+        scores = scores + score_bias
     if may_attend is None:
         return torch.softmax(scores, dim=-1)
     idle = ~may_attend.any(-1, keepdim=True)
@@ -55,6 +63,8 @@ def attention(
     v: Float[Tensor, "*lead k_len d_value"],
     may_attend: Bool[Tensor, "..."] | None = None,
     dropout: float = 0.0,
+    *,
+    score_bias: Float[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*lead q_len d_value"]:
     """softmax(Q Kᵀ / sqrt(d_head)) V: a weighted mean of the values.
 
@@ -69,14 +79,15 @@ def attention(
             the output 0.
         dropout: probability with which a weight is set to zero; the others
             are divided by 1 - dropout. Pass 0 outside training.
+        score_bias: as in `attention_weights`.
 
     Raises:
         TypeError: not floating point, different dtypes, or a mask that is not
             boolean.
-        ValueError: shapes that do not fit together, or a dropout that is not
-            a probability below 1.
+        ValueError: shapes that do not fit together, a dropout that is not a
+            probability below 1, or a bias that is not finite.
     """
-    weights = attention_weights(q, k, may_attend)
+    weights = attention_weights(q, k, may_attend, score_bias=score_bias)
     validate.shapes("k: *lead k_len d_head, v: *lead k_len d_value", k=k, v=v)
     validate.probability("dropout", dropout)
     return F.dropout(weights, dropout) @ v

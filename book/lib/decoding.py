@@ -34,6 +34,7 @@ def write_tokens(
     choose: Callable[[Tensor], Tensor],
     limit: int | None = None,
     cached: bool = True,
+    beginning: Int[Tensor, "batch given"] | None = None,
 ) -> Int[Tensor, "batch length"]:
     """Token after token, until every row has written EOS.
 
@@ -46,25 +47,36 @@ def write_tokens(
         limit: the most tokens of a row, EOS included; by default as many as
             the model has positions. A row that ends there has no EOS.
         cached: remember keys and values.
+        beginning: token ids without BOS that every text begins with.
 
     Returns:
-        The tokens without BOS, filled up with PAD after EOS.
+        The tokens without BOS, filled up with PAD after EOS; first those of
+        the beginning, which count for the limit.
 
     Raises:
         TypeError: `source` is not an integer tensor.
         ValueError: an id outside the vocabulary, an empty or too long
             source, a limit beyond the positions of the model, logits that
-            are NaN, or a `choose` that gives something else than one id for
-            each row, or an id that may not be written.
+            are NaN, a `choose` that gives something else than one id for
+            each row, or an id that may not be written; a beginning with
+            another number of rows, with PAD, BOS or EOS, or that leaves no
+            token to write.
     """
     validate.to_decode(model, Transformer, limit, cached)
     validate.functions(choose=choose)
     config, written = model.config, []
+    most = limit or config.max_length
     with evaluation(model):
         decoder = decoder_for(model, source, cached)
         tokens = source.new_full((len(source),), config.bos_id)
         ended = tokens == config.eos_id
-        for _ in range(limit or config.max_length):
+        if beginning is not None:
+            validate.beginning(beginning, len(source), most, config)
+            known = torch.cat([tokens[:, None], beginning], dim=1)
+            decoder(known[:, :-1])
+            _, *written = known.unbind(1)
+            tokens = written[-1]
+        while len(written) < most:
             tokens = choose(next_logits(decoder, tokens))
             validate.writable(tokens, len(source), config)
             written.append(tokens.masked_fill(ended, config.pad_id))
@@ -79,9 +91,12 @@ def greedy(
     source: Int[Tensor, "batch s_len"],
     limit: int | None = None,
     cached: bool = True,
+    beginning: Int[Tensor, "batch given"] | None = None,
 ) -> Int[Tensor, "batch length"]:
     """The most probable token, every time; arguments as in `write_tokens`."""
-    return write_tokens(model, source, lambda x: x.argmax(-1), limit, cached)
+    return write_tokens(
+        model, source, lambda x: x.argmax(-1), limit, cached, beginning
+    )
 
 
 def filtered(
@@ -122,12 +137,13 @@ def sample(
     limit: int | None = None,
     generator: torch.Generator | None = None,
     cached: bool = True,
+    beginning: Int[Tensor, "batch given"] | None = None,
     **filters,
 ) -> Int[Tensor, "batch length"]:
     """Each token drawn with the model's probabilities.
 
     Args:
-        model, source, limit, cached: as in `write_tokens`.
+        model, source, limit, cached, beginning: as in `write_tokens`.
         generator: of random numbers; one of the CPU, so that a GPU draws the
             same.
         filters: temperature, top_k and top_p, as in `filtered`.
@@ -142,4 +158,4 @@ def sample(
         noise = torch.empty_like(p).exponential_(generator=generator)
         return (p / noise).argmax(-1).to(logits.device)
 
-    return write_tokens(model, source, draw, limit, cached)
+    return write_tokens(model, source, draw, limit, cached, beginning)

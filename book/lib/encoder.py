@@ -25,10 +25,12 @@ class EncoderBlock(nn.Module):
         d_ff: the hidden width of the feed-forward network.
         dropout: on attention weights, hidden layer and both branches.
         norm_first: pre-norm instead of post-norm.
-        activation: "relu" or "gelu".
+        activation: "relu", "gelu" or "gelu_tanh".
+        bias: of all matrices and norms.
 
     Raises:
-        TypeError: a size is not an integer, or norm_first not a boolean.
+        TypeError: a size is not an integer, or norm_first or bias not a
+            boolean.
         ValueError: d_model is not a multiple of heads, dropout not a
             probability below 1, or the activation unknown.
     """
@@ -41,13 +43,21 @@ class EncoderBlock(nn.Module):
         dropout=0.0,
         norm_first=False,
         activation="relu",
+        bias=True,
     ):
         super().__init__()
+
+        def residual():
+            norm = LayerNorm(d_model, bias=bias)
+            return Residual(d_model, dropout, norm_first, norm)
+
         self.d_model = d_model
-        self.attention = MultiHeadAttention(d_model, heads, dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
-        self.around_attention = Residual(d_model, dropout, norm_first)
-        self.around_feed_forward = Residual(d_model, dropout, norm_first)
+        self.attention = MultiHeadAttention(d_model, heads, dropout, bias)
+        self.feed_forward = FeedForward(
+            d_model, d_ff, dropout, activation, bias
+        )
+        self.around_attention = residual()
+        self.around_feed_forward = residual()
 
     def forward(
         self,

@@ -50,7 +50,9 @@ def attend_in_heads(
     v: Float[Tensor, "batch heads k_len d_value"],
     may_attend: Bool[Tensor, "_ _ _ _"] | None,
     dropout: float,
-    need_weights: bool,
+    need_weights: bool = False,
+    *,
+    score_bias: Float[Tensor, "_ _ _ _"] | None = None,
 ):
     """What every head hands over; with it the weights, or None.
 
@@ -61,16 +63,19 @@ def attend_in_heads(
         may_attend: boolean, True = may attend, rank 4.
         dropout: probability with which a weight is set to zero.
         need_weights: without them there is a faster way.
+        score_bias: finite numbers that are added to the scaled scores, rank
+            4. The faster way does not take them.
 
     Raises:
         TypeError: not floating point, different dtypes, or a mask that is not
             boolean.
-        ValueError: shapes that do not fit together, or a mask that has not
-            four axes.
+        ValueError: shapes that do not fit together, a mask or bias that has
+            not four axes, or a bias that is not finite.
     """
-    validate.to_attend(q, k, v, may_attend)
-    if need_weights or (dropout and q.is_cpu):  # SDPA is slow there
-        weights = attention_weights(q, k, may_attend)
+    validate.to_attend(q, k, v, may_attend, score_bias)
+    slow = dropout and q.is_cpu  # SDPA is
+    if need_weights or slow or score_bias is not None:
+        weights = attention_weights(q, k, may_attend, score_bias=score_bias)
         return F.dropout(weights, dropout) @ v, weights
     context = F.scaled_dot_product_attention(q, k, v, may_attend, dropout)
     return context, None
@@ -122,14 +127,12 @@ class MultiHeadAttention(nn.Module):
             parts = [F.linear(x, *matrix) for x, matrix in pairs]
         return [split_heads(part, self.heads) for part in parts]
 
-    def attend(self, q, k, v, may_attend=None, *, need_weights=False):
+    def attend(self, q, k, v, may_attend=None, **options):
         """As `attend_in_heads`; weights are dropped in training only."""
         dropout = self.dropout if self.training else 0.0
-        return attend_in_heads(q, k, v, may_attend, dropout, need_weights)
+        return attend_in_heads(q, k, v, may_attend, dropout, **options)
 
-    def output(
-        self, context: Float[Tensor, "batch heads q_len d_head"]
-    ) -> Float[Tensor, "batch q_len d_model"]:
+    def output(self, context) -> Float[Tensor, "batch q_len d_model"]:
         """The heads side by side, times W_O."""
         return self.out_proj(merge_heads(context))
 
@@ -141,18 +144,21 @@ class MultiHeadAttention(nn.Module):
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         *,
         need_weights: bool = False,
+        score_bias: Float[Tensor, "_ _ _ _"] | None = None,
     ):
         """Self-attention of `query`, or its attention to `key` and `value`.
 
         Args:
             query: the positions that ask.
             key: the positions that answer; by default those that ask.
-            value: what they hand over; by default the keys.
+            value: what they hand over; by default the keys. Not without keys.
             may_attend: boolean, True = may attend, rank 4, broadcastable to
                 (batch, heads, q_len, k_len). A query that may attend to
                 nothing gets the context 0, so that its output is the bias of
                 the output matrix.
             need_weights: return the weights of every head too.
+            score_bias: finite numbers that are added to the scaled scores,
+                rank 4, broadcastable as the mask.
 
         Returns:
             The output, batch q_len d_model; with `need_weights` the pair of
@@ -161,14 +167,16 @@ class MultiHeadAttention(nn.Module):
         Raises:
             TypeError: not floating point, different dtypes, or a mask that is
                 not boolean.
-            ValueError: shapes that do not fit together, or a mask that has
-                not four axes.
+            ValueError: shapes that do not fit together, a mask or bias that
+                has not four axes, a bias that is not finite, or values
+                without keys.
         """
+        validate.key_for(value, key)
         key = query if key is None else key
         value = key if value is None else value
-        q, k, v = self.project(query, key, value)
+        qkv = self.project(query, key, value)
         context, weights = self.attend(
-            q, k, v, may_attend, need_weights=need_weights
+            *qkv, may_attend, need_weights=need_weights, score_bias=score_bias
         )
         output = self.output(context)
         return (output, weights) if need_weights else output
@@ -189,8 +197,8 @@ def record_weights(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     recorded, before = {}, {}
 
     def recording(name, attend):
-        def attend_and_record(*inputs, need_weights=False):
-            context, weights = attend(*inputs, need_weights=True)
+        def attend_and_record(*inputs, need_weights=False, **options):
+            context, weights = attend(*inputs, need_weights=True, **options)
             recorded[name] = weights.detach()
             return context, weights if need_weights else None
 

@@ -72,14 +72,15 @@ def _(module: nn.MultiheadAttention) -> MultiHeadAttention:
 
 @from_torch.register
 def _(module: nn.LayerNorm) -> LayerNorm:
-    if len(module.normalized_shape) != 1 or module.bias is None:
+    if len(module.normalized_shape) != 1 or module.weight is None:
         raise ValueError(
-            "module: expected a LayerNorm over one axis with weight and "
-            f"bias, got {module}"
+            "module: expected a LayerNorm over one axis with a weight, got "
+            f"{module}"
         )
-    ours = LayerNorm(module.normalized_shape[0], module.eps)
+    has_bias = module.bias is not None
+    ours = LayerNorm(module.normalized_shape[0], module.eps, has_bias)
     ours.to(module.weight).train(module.training)
-    _copy({ours.weight: module.weight, ours.bias: module.bias})
+    _copy_parts({ours: module})
     return ours
 
 
@@ -115,8 +116,6 @@ def _(module: nn.TransformerDecoder) -> Decoder:
 
 def _block(kind: type, module: nn.Module) -> nn.Module:
     """A block of the same sizes; only the feed-forward network is copied."""
-    if module.linear1.bias is None:
-        raise ValueError("module: expected bias=True, got bias=False")
     ours = kind(
         d_model=module.self_attn.embed_dim,
         heads=module.self_attn.num_heads,
@@ -124,16 +123,12 @@ def _block(kind: type, module: nn.Module) -> nn.Module:
         dropout=module.dropout.p,
         norm_first=module.norm_first,
         activation=_activation(module.activation),
+        bias=module.linear1.bias is not None,
     )
     ours.to(module.linear1.weight).train(module.training)
     network = ours.feed_forward
-    _copy(
-        {
-            network.widen.weight: module.linear1.weight,
-            network.widen.bias: module.linear1.bias,
-            network.narrow.weight: module.linear2.weight,
-            network.narrow.bias: module.linear2.bias,
-        }
+    _copy_parts(
+        {network.widen: module.linear1, network.narrow: module.linear2}
     )
     return ours
 
@@ -142,13 +137,12 @@ def _activation(function: object) -> str:
     """Our name of an activation, given as a function or as a module."""
     is_module = isinstance(function, nn.Module)
     known = type(function) if is_module else function
-    if getattr(function, "approximate", "none") != "none":
-        known = None
     if known not in ACTIVATIONS:
         raise ValueError(
             f"module: expected relu or gelu as activation, got {function}"
         )
-    return ACTIVATIONS[known]
+    how = getattr(function, "approximate", "none")
+    return ACTIVATIONS[known] + ("_tanh" if how == "tanh" else "")
 
 
 def _join(ours: nn.Module, norm: nn.LayerNorm, dropout: nn.Dropout) -> None:
@@ -164,6 +158,14 @@ def _stack(kind: type, module: nn.Module) -> nn.Module:
     if module.norm is not None:
         ours.norm = from_torch(module.norm)
     return ours.train(module.training)
+
+
+def _copy_parts(pairs: dict[nn.Module, nn.Module]) -> None:
+    """Weight and bias, if there is one, of linear layers and norms."""
+    weights = {ours.weight: theirs.weight for ours, theirs in pairs.items()}
+    biases = {ours.bias: theirs.bias for ours, theirs in pairs.items()}
+    biases.pop(None, None)
+    _copy(weights | biases)
 
 
 def _copy(pairs: dict[nn.Parameter, nn.Parameter]) -> None:

@@ -5,6 +5,7 @@ network. Gated feed-forward variants are described in the chapter only.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +14,11 @@ from torch import Tensor, nn
 
 from lib import validate
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+}
 
 
 def layer_norm(
@@ -51,19 +56,22 @@ class LayerNorm(nn.Module):
     Args:
         d_model: the width.
         eps: keeps the root away from zero.
+        bias: learn a bias beside the gain.
 
     Raises:
-        TypeError: d_model is not an integer or eps not a number.
+        TypeError: d_model is not an integer, eps not a number, or bias not a
+            boolean.
         ValueError: d_model is below 1, or eps negative.
     """
 
-    def __init__(self, d_model, eps=1e-5):
+    def __init__(self, d_model, eps=1e-5, bias=True):
         super().__init__()
         validate.positive(d_model=d_model)
         validate.real("eps", eps, least=0)
+        validate.booleans(bias=bias)
         self.d_model, self.eps = d_model, eps
         self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
     def forward(
         self, x: Float[Tensor, "... d_model"]
@@ -88,21 +96,25 @@ class FeedForward(nn.Module):
         d_model: the width of inputs and outputs.
         d_ff: the hidden width, usually 4 · d_model.
         dropout: on the hidden layer, in training only.
-        activation: "relu" or "gelu".
+        activation: "relu", "gelu", or "gelu_tanh", which is GPT-2's.
+        bias: add b_1 and b_2.
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or bias not a boolean.
         ValueError: a size is below 1, dropout not a probability below 1, or
             the activation unknown.
     """
 
-    def __init__(self, d_model, d_ff, dropout=0.0, activation="relu"):
+    def __init__(
+        self, d_model, d_ff, dropout=0.0, activation="relu", bias=True
+    ):
         super().__init__()
         validate.positive(d_model=d_model, d_ff=d_ff)
         validate.probability("dropout", dropout)
         validate.choice("activation", activation, tuple(ACTIVATIONS))
-        self.widen = nn.Linear(d_model, d_ff)
-        self.narrow = nn.Linear(d_ff, d_model)
+        validate.booleans(bias=bias)
+        self.widen = nn.Linear(d_model, d_ff, bias)
+        self.narrow = nn.Linear(d_ff, d_model, bias)
         self.activation = ACTIVATIONS[activation]
         self.dropout = nn.Dropout(dropout)
 
@@ -122,7 +134,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """LayerNorm(x + f(x)), or with `norm_first` x + f(LayerNorm(x)).
+    """Norm(x + f(x)), or with `norm_first` x + f(Norm(x)).
 
     Sources: He et al. 2016 for the sum, Vaswani et al. 2017 for the first
     form (post-norm), Xiong et al. 2020 for the second (pre-norm).
@@ -131,20 +143,19 @@ class Residual(nn.Module):
         d_model: the width.
         dropout: on f, in training only.
         norm_first: normalise before f instead of after the sum.
-        eps: of the LayerNorm.
+        norm: a module that keeps the shape of x; by default a `LayerNorm`.
 
     Raises:
-        TypeError: d_model is not an integer, norm_first not a boolean, or
-            dropout or eps not a number.
-        ValueError: d_model is below 1, dropout not a probability below 1, or
-            eps below 0.
+        TypeError: d_model is not an integer, norm_first not a boolean,
+            dropout not a number, or norm not a module.
+        ValueError: d_model is below 1, or dropout not a probability below 1.
     """
 
-    def __init__(self, d_model, dropout=0.0, norm_first=False, eps=1e-5):
+    def __init__(self, d_model, dropout=0.0, norm_first=False, norm=None):
         super().__init__()
-        validate.booleans(norm_first=norm_first)
-        validate.probability("dropout", dropout)
-        self.norm = LayerNorm(d_model, eps)
+        validate.around(d_model, dropout, norm_first, norm)
+        self.d_model = d_model
+        self.norm = LayerNorm(d_model) if norm is None else norm
         self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
 
@@ -161,7 +172,7 @@ class Residual(nn.Module):
             ValueError: `x` has another width, or the sublayer changes its
                 shape.
         """
-        validate.shapes("x: ... d_model", x=x, d_model=self.norm.d_model)
+        validate.shapes("x: ... d_model", x=x, d_model=self.d_model)
         branch = sublayer(self.norm(x) if self.norm_first else x)
         validate.same_shape("the result of sublayer", branch, x)
         total = x + self.dropout(branch)

@@ -7,8 +7,7 @@ functions translate from and to the conventions of other code.
 Two things that other code passes around need no translator. The weights that
 `nn.MultiheadAttention` gives are as a rule the mean over the heads: that is
 `weights.mean(1)` of ours. And a bias that is added to the scores (ALiBi, T5)
-is more than a mask: `torch.nn.functional.scaled_dot_product_attention` takes
-one, this book does not.
+is more than a mask: `lib.attention` takes it beside the mask, as `score_bias`.
 """
 
 import math
@@ -56,17 +55,30 @@ def padding_mask_from_ids(
 
 
 def causal_mask(
-    length: int, device: torch.device | str | None = None
+    length: int,
+    device: torch.device | str | None = None,
+    *,
+    window: int | None = None,
 ) -> Bool[Tensor, "1 1 length length"]:
     """True where the key is not later than the query.
 
+    Args:
+        length: the number of positions.
+        device: where the mask is to lie.
+        window: how many keys a query sees, itself included; by default all
+            that are not later.
+
     Raises:
-        TypeError: `length` is not an integer.
+        TypeError: `length` or `window` is not an integer.
         ValueError: it is below 1.
     """
     validate.positive(length=length)
     position = torch.arange(length, device=device)
-    return (position[None, :] <= position[:, None])[None, None]
+    may_attend = position[None, :] <= position[:, None]
+    if window is not None:
+        validate.positive(window=window)
+        may_attend &= position[None, :] > position[:, None] - window
+    return may_attend[None, None]
 
 
 def additive(
@@ -89,8 +101,8 @@ def from_additive(mask: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
     Raises:
         TypeError: the mask is not floating point.
         ValueError: an entry is neither 0 nor -inf. A bias such as ALiBi's
-            is more than a mask and cannot be expressed as one. Large
-            negative numbers that stand for -inf must be replaced first:
+            is more than a mask: pass it as `score_bias`. Large negative
+            numbers that stand for -inf must be replaced first:
             `mask.masked_fill(mask < -1e4, -math.inf)`.
     """
     validate.floating(mask=mask)

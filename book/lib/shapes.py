@@ -177,8 +177,8 @@ class _Watch:
                 self.add(where, f"{letter}, split", part)
             return parts
 
-        def weigh(q, k, v, may_attend, *, need_weights):
-            context, weights = attend(q, k, v, may_attend, need_weights=True)
+        def weigh(*inputs, need_weights, **options):
+            context, weights = attend(*inputs, need_weights=True, **options)
             self.add(where, "weights", weights)
             return context, weights if need_weights else None
 

@@ -39,21 +39,24 @@ def label_smoothed_loss(
         target: the right token.
         smoothing: ε, the share of the probability that is wanted evenly on
             all tokens; 0 is plain cross-entropy.
-        pad_id: the target that does not count.
+        pad_id: the target that does not count. It need not be an id of the
+            vocabulary: torch and Hugging Face ignore -100.
 
     Raises:
-        TypeError: `logits` is not floating point, `target` not integer.
-        ValueError: shapes do not fit, a target is outside the vocabulary, or
-            `smoothing` is not a probability below 1.
+        TypeError: `logits` is not floating point, `target` or `pad_id` not
+            integer.
+        ValueError: shapes do not fit, a target that counts is outside the
+            vocabulary, or `smoothing` is not a probability below 1.
     """
-    validate.to_compare(logits, target)
+    validate.to_compare(logits, target, pad_id)
     validate.probability("smoothing", smoothing)
+    real = target != pad_id
     log_p = torch.log_softmax(logits, dim=-1)
-    right = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    index = target.masked_fill(~real, 0).unsqueeze(-1)
+    right = log_p.gather(-1, index).squeeze(-1)
     loss = -(1 - smoothing) * right
     if smoothing:  # without it, a log p of -inf must not count
         loss = loss - smoothing * log_p.mean(-1)
-    real = target != pad_id
     return loss.masked_fill(~real, 0.0).sum() / real.sum()
 
 

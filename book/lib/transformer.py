@@ -40,7 +40,7 @@ class TransformerConfig:
         norm_first: pre-norm instead of post-norm.
         final_norms: end both stacks in a LayerNorm. None means: if
             norm_first, as pre-norm needs them and post-norm has none.
-        activation: "relu" or "gelu".
+        activation: "relu", "gelu" or "gelu_tanh".
         tied: "target": target table and output matrix are one; "all": the
             source table too; "none": three matrices.
         max_length: positions that exist; longer sequences are an error.

@@ -381,3 +381,127 @@ def test_refuses_a_dropout_that_is_no_probability(
 ):
     with refused(error, "dropout", expected, got):
         attention(*draw_qkv(), dropout=dropout)
+
+
+# --- a bias on the scores
+
+BIAS_SHAPES = [(), (5,), (3, 1), (1, 1), (3, 5), (2, 1, 5), (2, 3, 5)]
+
+
+@few
+@given(lead, shapes, dtype, st.booleans())
+def test_a_bias_is_torchs_float_mask(lead, shapes, dtype, masked):
+    q, k, v = draw_qkv(*lead, **shapes, dtype=dtype)
+    scores = *lead, shapes["q_len"], shapes["k_len"]
+    bias = normal(*scores, seed=4, dtype=dtype, scale=3.0)
+    may = coins(*scores) if masked else torch.ones_like(bias) > 0
+    added = bias.double().masked_fill(~may, -math.inf)
+    expected = F.scaled_dot_product_attention(
+        q.double(), k.double(), v.double(), added
+    ).masked_fill(~may.any(-1, keepdim=True), 0.0)
+    actual = attention(q, k, v, may if masked else None, score_bias=bias)
+    close(actual, expected.to(dtype), steps=64)
+
+
+@pytest.mark.parametrize("shape", BIAS_SHAPES)
+def test_a_bias_is_broadcast(shape):
+    q, k, v = draw_qkv(2)
+    bias = normal(*shape, seed=4)
+    whole = bias.expand(2, 3, 5)
+    for may in (None, coins(3, 5)):
+        same(
+            attention(q, k, v, may, score_bias=bias),
+            attention(q, k, v, may, score_bias=whole),
+        )
+
+
+def test_a_bias_of_zero_changes_no_bit():
+    q, k, v = draw_qkv(2)
+    for may in (None, coins(2, 3, 5)):
+        same(
+            attention(q, k, v, may, score_bias=torch.zeros_like(q[:1, :1, 0])),
+            attention(q, k, v, may),
+        )
+
+
+def test_a_bias_is_added_to_the_scaled_scores():
+    """log 3 on the second of two equal scores: a quarter, three quarters."""
+    q = k = torch.ones(2, 64, device=DEVICE)
+    bias = torch.tensor([0.0, math.log(3)], device=DEVICE)
+    weights = attention_weights(q, k, score_bias=bias)
+    close(weights, torch.tensor([[0.25, 0.75]] * 2).to(DEVICE))
+
+
+@few
+@given(dtype)
+def test_with_a_bias_a_query_that_may_attend_to_nothing_gets_zeros(dtype):
+    q, k, v = (x.requires_grad_() for x in draw_qkv(2, dtype=dtype))
+    bias = normal(3, 5, seed=4, dtype=dtype).requires_grad_()
+    may = torch.ones(2, 3, 5, dtype=torch.bool, device=DEVICE)
+    may[0, 1] = may[:, 2] = False
+    with torch.autograd.set_detect_anomaly(True):
+        out = attention(q, k, v, may, score_bias=bias)
+        out.square().sum().backward()
+    same(out[0, 1], torch.zeros_like(out[0, 1]))
+    same(bias.grad[2], torch.zeros_like(bias.grad[2]))
+    assert all(x.grad.isfinite().all() for x in (q, k, v, bias))
+    assert (bias.grad[0] != 0).all()
+
+
+def test_the_gradient_flows_into_the_bias():
+    q, k, v = (x.requires_grad_() for x in draw_qkv(2, dtype=torch.float64))
+    bias = normal(3, 1, seed=4, dtype=torch.float64).requires_grad_()
+    may = coins(2, 3, 5)
+    may[0, 1] = False
+    for mask in (None, may):
+        assert torch.autograd.gradcheck(
+            lambda *x, m=mask: attention(*x[:3], m, score_bias=x[3]),
+            (q, k, v, bias),
+        )
+
+
+def test_a_bias_under_autocast_may_be_wider():
+    q, k, v = draw_qkv(2)
+    bias = normal(3, 5, seed=4)
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        halves = (x.bfloat16() for x in (q, k, v))
+        out = attention(*halves, score_bias=bias)
+    expected = attention(q, k, v, score_bias=bias)
+    assert (out - expected).abs().max() < 0.05
+
+
+@pytest.mark.compiled
+def test_compiled_a_bias_gives_the_same_numbers():
+    compiled = torch.compile(attention, backend="eager", fullgraph=True)
+    q, k, v = draw_qkv(2)
+    may, bias = coins(3, 5), normal(3, 5, seed=4)
+    for mask in (None, may):
+        same(
+            compiled(q, k, v, mask, score_bias=bias),
+            attention(q, k, v, mask, score_bias=bias),
+        )
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("biased", [attention_weights, attention])
+@pytest.mark.parametrize(
+    ("bias", "error", "expected", "got"),
+    [
+        ([1.0], TypeError, "a tensor", "list"),
+        (torch.ones(3, 5) > 0, TypeError, "floating", "torch.bool"),
+        (torch.ones(3, 5).int(), TypeError, "floating", "torch.int32"),
+        (torch.ones(5).double(), TypeError, "of the queries", "float64"),
+        (torch.ones(5).half(), TypeError, "of the queries", "float16"),
+        (torch.ones(3), ValueError, "(2, 3, 5)", "(3,)"),
+        (torch.ones(7, 3, 5), ValueError, "(2, 3, 5)", "(7, 3, 5)"),
+        (torch.ones(1, 1, 3, 5), ValueError, "(2, 3, 5)", "(1, 1,"),
+        (torch.full((5,), -math.inf), ValueError, "finite", "may_attend"),
+        (torch.full((5,), math.inf), ValueError, "finite numbers", "inf"),
+        (torch.full((5,), math.nan), ValueError, "finite numbers", "nan"),
+    ],
+)
+def test_refuses_a_bias_that_is_none(biased, bias, error, expected, got):
+    q, k, v = (x.cpu() for x in draw_qkv(2))
+    operands = (q, k, v)[: 3 if biased is attention else 2]
+    with refused(error, "score_bias", expected, got):
+        biased(*operands, score_bias=bias)

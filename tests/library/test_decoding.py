@@ -144,6 +144,82 @@ def test_what_a_row_does_behind_its_end_changes_no_other_row(cached):
     same(torch.stack(seen[5]), torch.stack(seen[7]))
 
 
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_from_its_own_beginning_greedy_writes_the_same_text(seed, cached):
+    model, source = build(seed=seed), sources(seed=seed)
+    text = greedy(model, source, 12, cached)
+    going = (text[:, :6] > 2).all(1)
+    assert going.sum() > 1 and text.shape[1] > 7
+    source, text = source[going], text[going]
+    for given in range(1, 7):
+        beginning = text[:, :given]
+        again = greedy(model, source, 12, cached, beginning)
+        same(again, text[:, : again.shape[1]])
+        assert (text[:, again.shape[1] :] == 0).all()
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_follows_a_beginning_follows_that_beginning(cached):
+    """Row by row, without cache, mask or batch: the definition."""
+    model, source = build(), sources()
+    beginning = torch.tensor([[5, 6], [7, 8], [9, 9], [3, 4], [5, 5]])
+    beginning = beginning.to(DEVICE, torch.int32)
+    for row, given, result in zip(
+        source,
+        beginning,
+        greedy(model, source, 3, cached, beginning),
+        strict=True,
+    ):
+        target = torch.tensor([[1, *given]]).to(DEVICE)
+        with torch.no_grad():
+            logits = step_logits(model, row[row != 0][None], target)
+        expected = 2 + logits[0, -1, 2:].argmax().item()
+        assert result.tolist() == [*given.tolist(), expected]
+
+
+def test_sample_continues_a_beginning_too():
+    model, source = build(), sources(3)
+    beginning = torch.full((3, 2), 5).to(DEVICE)
+    drawn = sample(model, source, 9, beginning=beginning, top_k=1)
+    same(drawn, greedy(model, source, 9, beginning=beginning))
+    same(drawn[:, :2], beginning)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_the_beginning_counts_for_the_limit(cached):
+    choose = scripted([[6, 7, 8], [2]])
+    beginning = torch.tensor([[5, 5], [9, 9]]).to(DEVICE)
+    result = write_tokens(
+        build(), sources(2), choose, 4, cached, beginning=beginning
+    )
+    assert result.tolist() == [[5, 5, 6, 7], [9, 9, 2, 0]]
+
+
+@BAD
+@pytest.mark.parametrize(
+    ("beginning", "error", "expected", "got"),
+    [
+        ([[5]], TypeError, "a tensor", "list"),
+        (torch.ones(2, 1), TypeError, "an integer tensor", "float32"),
+        (torch.tensor([5, 5]), ValueError, "2 axes", "1 ("),
+        (torch.tensor([[5]]), ValueError, "2 rows, one for each", "1"),
+        (torch.tensor([[5], [11]]), ValueError, "ids from 0 to 10", "11"),
+        (torch.tensor([[5], [0]]), ValueError, "without pad_id=0", "0"),
+        (torch.tensor([[1], [5]]), ValueError, "without bos_id=1", "1"),
+        (torch.tensor([[5], [2]]), ValueError, "goes on, without eos_id", "2"),
+        (torch.ones(2, 0).long(), ValueError, "1 to 3 tokens", "0"),
+        (torch.full((2, 4), 5), ValueError, "one of 4 is left", "4"),
+    ],
+)
+def test_refuses_a_beginning_that_is_none(beginning, error, expected, got):
+    if torch.is_tensor(beginning):
+        beginning = beginning.to(DEVICE)
+    for call in (greedy, sample):
+        with refused(error, "beginning", expected, got):
+            call(build(), sources(2), 4, beginning=beginning)
+
+
 def test_a_row_at_the_limit_has_no_eos():
     choose = scripted([[5, 6, 7, 2], [2]])
     result = write_tokens(build(), sources(2), choose, 3)

@@ -1,6 +1,7 @@
 """lib.heads: what is promised beyond equality with torch (test_interop)."""
 
 import copy
+import math
 import pickle
 
 import pytest
@@ -123,8 +124,6 @@ def test_key_and_value_default_to_the_query_and_the_key():
     multi, x, y = module(), normal(2, 3, 6), normal(2, 5, 6, seed=1)
     close(multi(x), multi(x, x.clone(), x.clone()))
     close(multi(x, y), multi(x, y, y))
-    z = normal(2, 3, 6, seed=2)
-    close(multi(x, value=z), multi(x, x, z))
     assert (multi(x, y) - multi(y[:, :3], x)).abs().max() > 0.1
 
 
@@ -664,3 +663,119 @@ def test_a_mask_is_broadcast(axes):
             output_of(multi, x, y, may_attend=may, need_weights=ask),
             output_of(multi, x, y, may_attend=whole, need_weights=ask),
         )
+
+
+@pytest.mark.bad_input
+def test_values_without_keys_are_refused():
+    multi, x = module(), normal(2, 3, 6)
+    with refused(ValueError, "value", "a key too", "a value alone"):
+        multi(x, value=x.clone())
+
+
+# --- a bias on the scores
+
+
+@WAYS
+@MODES
+@few
+@given(dtype, st.booleans(), st.sampled_from([(2, 2), (1, 2), (1, 1)]))
+def test_a_bias_is_torchs_float_mask(
+    need_weights, training, dtype, masked, front
+):
+    multi = module(dtype=dtype).train(training)
+    x = normal(2, 3, 6, dtype=dtype)
+    y = normal(2, 5, 6, seed=1, dtype=dtype)
+    bias = normal(*front, 3, 5, seed=4, dtype=dtype, scale=3.0)
+    may = coins(2, 1, 3, 5)
+    may[..., 0] = True
+    wide = copy.deepcopy(multi).double()
+    q, k, v = wide.project(x.double(), y.double(), y.double())
+    added = bias.double()
+    if masked:
+        added = added.masked_fill(~may, -math.inf)
+    context = F.scaled_dot_product_attention(q, k, v, added)
+    close(
+        output_of(
+            multi,
+            x,
+            y,
+            may_attend=may if masked else None,
+            score_bias=bias,
+            need_weights=need_weights,
+        ),
+        wide.output(context).to(dtype),
+        steps=64,
+    )
+
+
+@WAYS
+@MODES
+def test_a_bias_leaves_an_idle_query_at_zero(need_weights, training):
+    multi, x = module().train(training), normal(2, 3, 6).requires_grad_()
+    bias = normal(1, 2, 3, 3, seed=4).requires_grad_()
+    may = coins(2, 1, 3, 3)
+    may[..., 0], may[0, :, 2] = True, False
+    options = {"may_attend": may, "score_bias": bias}
+    with torch.autograd.set_detect_anomaly(True):
+        out = output_of(multi, x, need_weights=need_weights, **options)
+        out.square().sum().backward()
+    same(out[0, 2], multi.out_proj.bias)
+    for tensor in (x, bias, *multi.parameters()):
+        assert tensor.grad.isfinite().all()
+    assert (bias.grad[0, :, 1] != 0).any()
+
+
+def test_a_bias_of_zero_changes_nothing():
+    multi, x = module(), normal(2, 3, 6)
+    zero = torch.zeros(1, 1, 1, 1, device=DEVICE)
+    for ask in (False, True):
+        close(
+            output_of(multi, x, score_bias=zero, need_weights=ask),
+            output_of(multi, x, need_weights=ask),
+        )
+
+
+def test_recorded_weights_are_those_with_the_bias():
+    multi, x = module(), normal(2, 3, 6)
+    bias = normal(1, 2, 3, 3, scale=3.0)
+    output, weights = multi(x, score_bias=bias, need_weights=True)
+    with record_weights(multi) as recorded:
+        close(multi(x, score_bias=bias), output)
+    same(recorded[""], weights)
+
+
+@pytest.mark.compiled
+def test_compiled_with_a_bias_it_gives_the_same_numbers():
+    multi, x = module(), normal(2, 3, 6)
+    bias, may = normal(1, 2, 3, 3), causal_mask(3, DEVICE)
+    compiled = torch.compile(multi, backend="eager", fullgraph=True)
+    same(
+        compiled(x, may_attend=may, score_bias=bias),
+        multi(x, may_attend=may, score_bias=bias),
+    )
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("bias", "error", "expected", "got"),
+    [
+        ([[1.0]], TypeError, "a tensor", "list"),
+        (torch.ones(2, 1, 1, 5) > 0, TypeError, "floating", "torch.bool"),
+        (torch.ones(1, 1, 3, 5).half(), TypeError, "queries", "float16"),
+        (torch.ones(3, 5), ValueError, "four axes", "bias[None, None]"),
+        (torch.ones(2, 3, 5), ValueError, "four axes", "bias[None]"),
+        (torch.ones(5), ValueError, "four axes", "(5,)"),
+        (torch.ones(2, 3, 3, 5), ValueError, "(2, 2, 3, 5)", "(2, 3, 3"),
+        (
+            torch.full((1, 1, 1, 5), -math.inf),
+            ValueError,
+            "finite",
+            "may_attend",
+        ),
+    ],
+)
+def test_refuses_a_score_bias_that_is_none(bias, error, expected, got):
+    multi, x, y = module().cpu(), torch.ones(2, 3, 6), torch.ones(2, 5, 6)
+    for ask in (False, True):
+        with refused(error, "score_bias", expected, got):
+            multi(x, y, score_bias=bias, need_weights=ask)

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from functools import partial
 
 import pytest
 import torch
@@ -24,7 +25,11 @@ from tests.library.draw import (
     size,
 )
 
-ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU}
+ACTIVATIONS = {
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+}
 NAMES = pytest.mark.parametrize("activation", ACTIVATIONS)
 
 
@@ -181,7 +186,8 @@ def residual(d_model=6, dtype=torch.float32, **options):
 @few
 @given(lead, size, dtype, st.booleans(), st.sampled_from([1e-5, 0.5]))
 def test_residual_equals_its_formula(lead, d_model, dtype, norm_first, eps):
-    around = residual(d_model, dtype, norm_first=norm_first, eps=eps)
+    norm = LayerNorm(d_model, eps)
+    around = residual(d_model, dtype, norm_first=norm_first, norm=norm)
     x = normal(*lead, d_model, dtype=dtype)
     weight, bias = around.norm.weight, around.norm.bias
 
@@ -202,7 +208,6 @@ def test_post_norm_is_the_default_and_nothing_is_dropped():
 def test_residual_drops_the_sublayer_in_training_only(norm_first):
     around = residual(101, dropout=0.25, norm_first=norm_first)
     around.norm = nn.Identity()
-    around.norm.d_model = 101
     x, ones = normal(101, 101), torch.ones_like
     same(around.eval()(x, ones), x + 1)
     added = around.train()(x, ones) - x
@@ -274,14 +279,13 @@ def test_refuses_sizes_that_are_none(argument, make):
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("make", [LayerNorm, Residual])
-def test_refuses_an_eps_that_is_none(make):
+def test_refuses_an_eps_that_is_none():
     for value, got in ((None, "NoneType"), ("1", "str"), (True, "bool")):
         with refused(TypeError, "eps", "a number", got):
-            make(6, eps=value)
+            LayerNorm(6, eps=value)
     for value in (-1e-5, math.nan, math.inf):
         with refused(ValueError, "eps", "at least 0", f"{value}"):
-            make(6, eps=value)
+            LayerNorm(6, eps=value)
 
 
 @pytest.mark.bad_input
@@ -332,3 +336,65 @@ def test_residual_refuses_a_sublayer_that_changes_the_shape(norm_first):
         layer(x, lambda y: (y, y))
     with refused(TypeError, "norm_first", "True or False", "str"):
         Residual(8, 0.0, "no")
+
+
+# --- without a bias, and with another norm
+
+
+@few
+@given(lead, size, dtype)
+def test_layer_norm_without_bias_equals_torchs(lead, d_model, dtype):
+    ours = LayerNorm(d_model, bias=False).to(DEVICE, dtype)
+    torchs = nn.LayerNorm(d_model, bias=False).to(DEVICE, dtype)
+    ours.weight.data = torchs.weight.data = normal(d_model, dtype=dtype)
+    x = 3 + normal(*lead, d_model, dtype=dtype)
+    close(ours(x), torchs(x), steps=32)
+    assert list(ours.state_dict()) == list(torchs.state_dict()) == ["weight"]
+
+
+@few
+@given(lead, size, size, dtype)
+def test_feed_forward_without_bias_has_two_matrices(
+    lead, d_model, d_ff, dtype
+):
+    ours = feed_forward(d_model, d_ff, dtype, bias=False)
+    x = normal(*lead, d_model, dtype=dtype)
+    close(ours(x), F.relu(x @ ours.widen.weight.T) @ ours.narrow.weight.T)
+    assert list(ours.state_dict()) == ["widen.weight", "narrow.weight"]
+
+
+def test_gelu_tanh_is_not_gelu():
+    x = normal(101, 6)
+    by_tanh = feed_forward(activation="gelu_tanh")(x)
+    exact = feed_forward(activation="gelu")(x)
+    difference = (by_tanh - exact).abs().max()
+    assert 1e-5 < difference < 1e-2
+    scaled = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    expected = 0.5 * x * (1 + scaled.tanh())
+    close(F.gelu(x, approximate="tanh"), expected, steps=32)
+
+
+@ORDERS
+@pytest.mark.parametrize("make", [nn.RMSNorm, nn.Identity])
+def test_residual_takes_any_norm(make, norm_first):
+    norm = make(6).to(DEVICE)
+    around, x = Residual(6, norm_first=norm_first, norm=norm), normal(2, 3, 6)
+    assert around.norm is norm
+    expected = x + norm(x).tanh() if norm_first else norm(x + x.tanh())
+    same(around(x, torch.tanh), expected)
+    with refused(ValueError, "x", "of width 6", "(2, 3, 5)"):
+        around(x[..., :5], torch.tanh)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("norm", [LayerNorm, "rms", F.layer_norm])
+def test_residual_refuses_a_norm_that_is_no_module(norm):
+    with refused(TypeError, "norm", "a module", type(norm).__name__):
+        Residual(6, norm=norm)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("make", [LayerNorm, partial(FeedForward, 6)])
+def test_refuses_a_bias_that_is_no_boolean(make):
+    with refused(TypeError, "bias", "True or False", "int"):
+        make(6, bias=1)

@@ -264,8 +264,23 @@ def test_from_additive_refuses_what_is_more_than_a_mask(other):
     mask = tensor([[0.0, -math.inf], [other, 0.0]])
     with refused(ValueError, "mask", "only 0 and -inf", f"{other}"):
         from_additive(mask)
-    with refused(ValueError, "mask", "-inf", "a bias is more than a mask"):
+    bias = "a bias is more than a mask: lib.attention takes it as score_bias"
+    way_out = "mask.masked_fill(mask < -1e4, -math.inf)"
+    hint = way_out if other == -1e9 else bias
+    with refused(ValueError, "mask", "only 0 and -inf", hint):
         from_additive(mask)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("kind", DTYPES)
+def test_the_way_out_for_the_least_number_leads_out(kind):
+    may = coins(5, 7)
+    least = torch.finfo(kind).min
+    mask = torch.zeros(5, 7, dtype=kind, device=DEVICE)
+    mask = mask.masked_fill(~may, least)
+    with refused(ValueError, "mask", "0 and -inf", "if it stands for -inf"):
+        from_additive(mask)
+    same(from_additive(mask.masked_fill(mask < -1e4, -math.inf)), may)
 
 
 @pytest.mark.bad_input
@@ -403,3 +418,28 @@ def test_masks_of_torch_with_another_rank_are_refused():
 
 def test_additive_stays_on_the_device_of_the_mask():
     assert additive(causal_mask(5, device="meta")).is_meta
+
+
+@few
+@given(size, st.integers(1, 13))
+def test_a_window_is_a_band_below_the_diagonal(length, window):
+    band = [
+        [key <= query and query - key < window for key in range(length)]
+        for query in range(length)
+    ]
+    mask = causal_mask(length, DEVICE, window=window)
+    same(mask, tensor(band)[None, None])
+    same(mask.sum(-1).flatten().clamp(max=window), mask.sum(-1).flatten())
+
+
+def test_a_window_as_long_as_the_text_hides_no_more():
+    same(causal_mask(7, DEVICE, window=7), causal_mask(7, DEVICE))
+    same(causal_mask(7, DEVICE, window=None), causal_mask(7, DEVICE))
+
+
+@pytest.mark.bad_input
+def test_a_window_is_a_positive_integer():
+    with refused(ValueError, "window", "at least 1", "0"):
+        causal_mask(5, window=0)
+    with refused(TypeError, "window", "an integer", "float"):
+        causal_mask(5, window=2.0)

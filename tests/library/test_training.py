@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from lib import training
@@ -99,6 +100,21 @@ def test_loss_ignores_another_pad_and_is_nan_without_targets():
         label_smoothed_loss(logits, target, pad_id=5), only
     )
     assert label_smoothed_loss(logits, 0 * target).isnan()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("ignored", [-100, -1, 99])
+def test_what_is_ignored_need_not_be_in_the_vocabulary(smoothing, ignored):
+    logits = normal(3, 5, 11, dtype=torch.float64, scale=5.0)
+    logits.requires_grad_()
+    target = (normal(3, 5).abs() * 50).long() % 11
+    target[0, 1:], target[2, 2] = ignored, ignored
+    oracle = {"ignore_index": ignored, "label_smoothing": smoothing}
+    expected = F.cross_entropy(logits.mT, target, **oracle)
+    actual = label_smoothed_loss(logits, target, smoothing, ignored)
+    torch.testing.assert_close(actual, expected)
+    gradients = (torch.autograd.grad(x, logits)[0] for x in (actual, expected))
+    torch.testing.assert_close(*gradients)
 
 
 def test_loss_by_hand():
@@ -668,6 +684,13 @@ def test_a_missing_folder_is_an_error(tmp_path):
             ValueError,
             ("target", "shape (3,)", "shape (3, 1)"),
         ),
+        (
+            {"target": torch.full((3,), -1), "pad_id": -100},
+            ValueError,
+            ("target", "ids from 0 to 10", "-1"),
+        ),
+        ({"pad_id": 0.0}, TypeError, ("pad_id", "an integer", "float")),
+        ({"pad_id": None}, TypeError, ("pad_id", "an integer", "NoneType")),
         ({"smoothing": 1.0}, ValueError, ("smoothing", "< 1", "1.0")),
         ({"smoothing": -0.1}, ValueError, ("smoothing", "0 <=", "-0.1")),
         ({"smoothing": "a"}, TypeError, ("smoothing", "a number", "str")),

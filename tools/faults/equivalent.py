@@ -163,10 +163,8 @@ DECODING = (
     ),
     (
         "greedy",
-        "return write_tokens(model, source, lambda x: x.argmax(-1), limit, "
-        "cached)",
-        "return write_tokens(model, source, lambda x: x.argmax(1), limit, "
-        "cached)",
+        "model, source, lambda x: x.argmax(-1), limit, cached, beginning",
+        "model, source, lambda x: x.argmax(1), limit, cached, beginning",
         TWO_AXES,
     ),
     (
@@ -243,10 +241,21 @@ EQUIVALENT = {
     ): "the lengths of a test without a GPU are on the CPU",
     (
         "masks",
-        "causal_mask: return (position[None, :] <= position[:, None])"
-        "[None, None]  ->  return (position[(None,)] <= position[:, None])"
-        "[None, None]",
+        "causal_mask: may_attend = position[None, :] <= position[:, None]"
+        "  ->  may_attend = position[(None,)] <= position[:, None]",
     ): "the axes that an index leaves out stay as they are",
+    (
+        "masks",
+        "causal_mask: may_attend &= position[None, :] > position[:, None] - "
+        "window  ->  may_attend &= position[(None,)] > position[:, None] - "
+        "window",
+    ): "the axes that an index leaves out stay as they are",
+    (
+        "training",
+        "label_smoothed_loss: index = target.masked_fill(~real, 0)"
+        ".unsqueeze(-1)  ->  index = target.masked_fill(~real, 1)"
+        ".unsqueeze(-1)",
+    ): "any id will do where nothing counts",
     (
         "positions",
         "sinusoidal_positions: position = torch.arange(length, "

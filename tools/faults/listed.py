@@ -271,8 +271,8 @@ LISTED = [
     ),
     Fault(
         "attention",
-        "attention_weights(q, k, may_attend)",
-        "attention_weights(q, k)",
+        "attention_weights(q, k, may_attend, score_bias=score_bias)",
+        "attention_weights(q, k, score_bias=score_bias)",
         "the mask is not passed on",
     ),
     Fault(
@@ -298,6 +298,24 @@ LISTED = [
         "return F.dropout(weights, dropout) @ v",
         "return weights.mT.contiguous().view_as(weights) @ v",
         "the weights are transposed before they meet the values",
+    ),
+    Fault(
+        "attention",
+        "scores = scores + score_bias",
+        "scores = scores + score_bias / math.sqrt(q.shape[-1])",
+        "the bias is divided with the scores",
+    ),
+    Fault(
+        "attention",
+        "scores = scores + score_bias",
+        "scores = scores * score_bias",
+        "the bias multiplies",
+    ),
+    Fault(
+        "attention",
+        ", score_bias=score_bias)",
+        ")",
+        "the bias is not passed on",
     ),
     # Chapter 4: masks
     Fault(
@@ -353,6 +371,24 @@ LISTED = [
         "position[None, :] <= position[:, None]",
         "position[None, :] <= position[:, None] + 1",
         "a position sees the next one",
+    ),
+    Fault(
+        "masks",
+        "> position[:, None] - window",
+        ">= position[:, None] - window",
+        "the window is wider by one",
+    ),
+    Fault(
+        "masks",
+        "may_attend &= position",
+        "may_attend |= position",
+        "the window shows the future",
+    ),
+    Fault(
+        "masks",
+        "if window is not None:",
+        "if False:",
+        "the window is ignored",
     ),
     Fault(
         "masks",
@@ -491,8 +527,8 @@ LISTED = [
     ),
     Fault(
         "heads",
-        "attention_weights(q, k, may_attend)",
-        "attention_weights(q, k)",
+        "attention_weights(q, k, may_attend, score_bias=score_bias)",
+        "attention_weights(q, k, score_bias=score_bias)",
         "the mask is not passed on when weights are wanted",
     ),
     Fault(
@@ -512,6 +548,30 @@ LISTED = [
         "            del module.attend\n",
         "            pass\n",
         "record_weights goes on listening",
+    ),
+    Fault(
+        "heads",
+        "if need_weights or slow or score_bias is not None:",
+        "if need_weights or slow:",
+        "the bias is forgotten where no weights are wanted",
+    ),
+    Fault(
+        "heads",
+        "may_attend, score_bias=score_bias)",
+        "may_attend)",
+        "the bias is not added",
+    ),
+    Fault(
+        "heads",
+        "need_weights=True, **options)",
+        "need_weights=True)",
+        "record_weights forgets the bias",
+    ),
+    Fault(
+        "heads",
+        "        validate.key_for(value, key)\n",
+        "",
+        "values without keys meet the queries as keys",
     ),
     # Chapter 6: positions
     Fault(
@@ -683,6 +743,30 @@ LISTED = [
         "branch = sublayer(x := self.norm(x) if self.norm_first else x)",
         "pre-norm adds to the normalised x",
     ),
+    Fault(
+        "layers",
+        "nn.Parameter(torch.zeros(d_model)) if bias else None",
+        "nn.Parameter(torch.zeros(d_model))",
+        "a norm has always a bias",
+    ),
+    Fault(
+        "layers",
+        "nn.Linear(d_ff, d_model, bias)",
+        "nn.Linear(d_ff, d_model)",
+        "the second matrix has always a bias",
+    ),
+    Fault(
+        "layers",
+        'approximate="tanh"',
+        'approximate="none"',
+        "gelu_tanh is gelu",
+    ),
+    Fault(
+        "layers",
+        "LayerNorm(d_model) if norm is None else norm",
+        "LayerNorm(d_model)",
+        "the norm that is given is ignored",
+    ),
     # Chapter 8: encoder
     Fault(
         "encoder",
@@ -712,20 +796,20 @@ LISTED = [
     ),
     Fault(
         "encoder",
-        "self.around_attention = Residual(d_model, dropout, norm_first)",
+        "self.around_attention = residual()",
         "self.around_attention = Residual(d_model, dropout)",
         "the attention is never pre-norm",
     ),
     Fault(
         "encoder",
-        "FeedForward(d_model, d_ff, dropout, activation)",
-        "FeedForward(d_model, d_ff, dropout)",
+        "d_model, d_ff, dropout, activation, bias\n",
+        "d_model, d_ff, dropout, bias=bias\n",
         "an encoder block has always ReLU",
     ),
     Fault(
         "encoder",
-        "MultiHeadAttention(d_model, heads, dropout)",
-        "MultiHeadAttention(d_model, heads)",
+        "MultiHeadAttention(d_model, heads, dropout, bias)",
+        "MultiHeadAttention(d_model, heads, bias=bias)",
         "no attention weight of the encoder is dropped",
     ),
     Fault(
@@ -769,6 +853,12 @@ LISTED = [
         "LayerNorm(width) if final_norm else nn.Identity()",
         "LayerNorm(width)",
         "the encoder has always a last norm",
+    ),
+    Fault(
+        "encoder",
+        "LayerNorm(d_model, bias=bias)",
+        "LayerNorm(d_model)",
+        "the norms of an encoder block have always a bias",
     ),
     # Chapter 9: decoder
     Fault(
@@ -829,21 +919,29 @@ LISTED = [
     ),
     Fault(
         "decoder",
-        "self.around_cross_attention = Residual(d_model, dropout, norm_first)",
+        "self.around_cross_attention = residual()",
         "self.around_cross_attention = Residual(d_model, dropout)",
         "the cross-attention is never pre-norm",
     ),
     Fault(
         "decoder",
-        "self.cross_attention = MultiHeadAttention(d_model, heads, dropout)",
-        "self.cross_attention = MultiHeadAttention(d_model, heads)",
+        "self.cross_attention = MultiHeadAttention(\n"
+        "            d_model, heads, dropout, bias\n",
+        "self.cross_attention = MultiHeadAttention(\n"
+        "            d_model, heads, bias=bias\n",
         "no weight of the cross-attention is dropped",
     ),
     Fault(
         "decoder",
-        "FeedForward(d_model, d_ff, dropout, activation)",
-        "FeedForward(d_model, d_ff, dropout)",
+        "d_model, d_ff, dropout, activation, bias\n",
+        "d_model, d_ff, dropout, bias=bias\n",
         "a decoder block has always ReLU",
+    ),
+    Fault(
+        "decoder",
+        "LayerNorm(d_model, bias=bias)",
+        "LayerNorm(d_model)",
+        "the norms of a decoder block have always a bias",
     ),
     Fault(
         "decoder",
@@ -1467,6 +1565,24 @@ LISTED = [
         "limit or config.max_length",
         "config.max_length",
         "the limit is ignored",
+    ),
+    Fault(
+        "decoding",
+        "decoder(known[:, :-1])",
+        "pass",
+        "the decoder has not read the beginning",
+    ),
+    Fault(
+        "decoding",
+        "_, *written = known.unbind(1)",
+        "written = [*known.unbind(1)]",
+        "BOS is written before the beginning",
+    ),
+    Fault(
+        "decoding",
+        "draw, limit, cached, beginning)",
+        "draw, limit, cached)",
+        "sample ignores its beginning",
     ),
     Fault(
         "decoding",

@@ -7,6 +7,7 @@ expected and what came.
 
 # ruff: noqa: F403
 from lib.validate.checkpoints import *
+from lib.validate.efficient import *
 from lib.validate.kinds import *
 from lib.validate.masks import *
 from lib.validate.model import *

@@ -8,22 +8,24 @@ from torch import Tensor
 from lib.validate.kinds import instance, whole_numbers
 from lib.validate.numbers import integer, positive
 from lib.validate.refuse import expect, shape, wrong, wrong_kind
-from lib.validate.shapes import axes
+from lib.validate.shapes import axes, floating
 
 CONVENTION = {
     "may_attend": "True = may attend",
     "mask": "True = may NOT attend, as in torch",
 }
 NUMBERS = "lib.masks.from_zero_one converts a mask of 0 and 1"
-BIAS = (
-    "; a bias is more than a mask: torch's scaled_dot_product_attention adds "
-    "one to the scores, lib.attention takes none"
+BIAS = "; a bias is more than a mask: lib.attention takes it as score_bias"
+LARGE = (
+    "; if it stands for -inf, replace it first: "
+    "mask.masked_fill(mask < -1e4, -math.inf)"
 )
+CALLED = {"may_attend": "mask", "score_bias": "bias"}
 RANK_HINT = {
-    2: "; if it is (batch, k_len) use mask[:, None, None], if it is "
-    "(q_len, k_len) use mask[None, None]",
-    3: "; if it is (batch, q_len, k_len) use mask[:, None], if it is "
-    "(heads, q_len, k_len) use mask[None]",
+    2: "; if it is (batch, k_len) use {0}[:, None, None], if it is "
+    "(q_len, k_len) use {0}[None, None]",
+    3: "; if it is (batch, q_len, k_len) use {0}[:, None], if it is "
+    "(heads, q_len, k_len) use {0}[None]",
 }
 
 
@@ -37,7 +39,8 @@ def boolean(**named: object) -> None:
         if tensor.is_floating_point():
             converter = (
                 "lib.masks.from_additive converts a mask of 0 and -inf, "
-                "lib.masks.from_zero_one one of 0 and 1"
+                "lib.masks.from_zero_one one of 0 and 1; a bias is passed as "
+                "score_bias"
             )
         expected = f"a boolean tensor, {CONVENTION[name]}"
         wrong_kind(name, expected, f"{tensor.dtype}; {converter}")
@@ -56,8 +59,10 @@ def only(mask: Tensor, allowed: tuple) -> None:
     """Every entry of the mask is one of the two allowed values."""
     other = mask[(mask != allowed[0]) & (mask != allowed[1])]
     if other.numel():
-        hint = BIAS if -math.inf in allowed else ""
-        got = f"{other.flatten()[0].item()}{hint}"
+        first, hint = other.flatten()[0].item(), ""
+        if -math.inf in allowed:
+            hint = LARGE if first < -1e4 else BIAS
+        got = f"{first}{hint}"
         wrong("mask", f"only {allowed[0]} and {allowed[1]}", got)
 
 
@@ -85,32 +90,58 @@ def attn_mask(mask: object, heads: object) -> None:
         expect(first % heads == 0, "mask", expected, first)
 
 
-def broadcasts(may_attend: Tensor, wanted: tuple, what: str) -> None:
-    """The mask broadcasts to a shape, and adds no axis to it."""
-    sizes = tuple(may_attend.shape)
+def broadcasts(wanted: tuple, what: str, **named: Tensor) -> None:
+    """The mask or bias broadcasts to a shape, and adds no axis to it."""
+    ((name, tensor),) = named.items()
+    sizes = tuple(tensor.shape)
     front = len(wanted) - len(sizes)
     fine = front >= 0
     for have, size in zip(sizes, wanted[max(front, 0) :], strict=False):
-        fine = fine and have in (1, size)
+        fine = fine and (have == 1 or have == size)
     if not fine:
         expected = f"a shape that broadcasts to {what} {tuple(wanted)}"
-        wrong("may_attend", expected, sizes)
+        wrong(name, expected, sizes)
 
 
 def mask(may_attend: object, scores: Tensor) -> None:
     """A boolean mask, True = may attend, that broadcasts to the scores."""
     if may_attend is not None:
         boolean(may_attend=may_attend)
-        broadcasts(may_attend, scores.shape, "the scores,")
+        broadcasts(scores.shape, "the scores,", may_attend=may_attend)
+
+
+def score_bias(bias: object, q: Tensor, scores: Tensor) -> None:
+    """Finite numbers of the queries' dtype that broadcast to the scores."""
+    floating(score_bias=bias)
+    if bias.dtype != q.dtype and not torch.is_autocast_enabled(q.device.type):
+        expected = f"{q.dtype}, the dtype of the queries"
+        wrong_kind("score_bias", expected, bias.dtype)
+    broadcasts(scores.shape, "the scores,", score_bias=bias)
+    if not torch.compiler.is_compiling() and not bias.isfinite().all():
+        got = bias[~bias.isfinite()][0].item()
+        hint = "; what may not be attended to is said by the mask may_attend"
+        wrong("score_bias", "finite numbers", f"{got}{hint}")
 
 
 def module_mask(may_attend: object, shape_wanted: tuple[int, ...]) -> None:
     """A mask of rank 4 that broadcasts to (batch, heads, q_len, k_len)."""
-    if may_attend is None:
-        return
-    boolean(may_attend=may_attend)
+    if may_attend is not None:
+        boolean(may_attend=may_attend)
+        four_axes(shape_wanted, may_attend=may_attend)
+
+
+def module_bias(score_bias: object, shape_wanted: tuple[int, ...]) -> None:
+    """A bias of rank 4 that broadcasts to (batch, heads, q_len, k_len)."""
+    if score_bias is not None:
+        floating(score_bias=score_bias)
+        four_axes(shape_wanted, score_bias=score_bias)
+
+
+def four_axes(shape_wanted: tuple[int, ...], **named: Tensor) -> None:
+    """A mask or bias for every head of every sentence."""
+    ((name, tensor),) = named.items()
     four = "(batch, heads, q_len, k_len)"
-    if may_attend.ndim != 4:
-        hint = RANK_HINT.get(may_attend.ndim, "")
-        wrong("may_attend", f"four axes {four}", shape(may_attend) + hint)
-    broadcasts(may_attend, shape_wanted, f"{four} =")
+    if tensor.ndim != 4:
+        hint = RANK_HINT.get(tensor.ndim, "").format(CALLED[name])
+        wrong(name, f"four axes {four}", shape(tensor) + hint)
+    broadcasts(shape_wanted, f"{four} =", **named)

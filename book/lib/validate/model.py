@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sized
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lib.validate.kinds import INTEGERS, booleans, choice, instance, not_empty
-from lib.validate.masks import module_mask
+from lib.validate.masks import module_bias, module_mask
 from lib.validate.numbers import (
     between,
     divisible,
@@ -35,7 +35,7 @@ def config(fields: object) -> None:
     booleans(norm_first=fields.norm_first)
     if fields.final_norms is not None:
         booleans(final_norms=fields.final_norms)
-    choice("activation", fields.activation, ("relu", "gelu"))
+    choice("activation", fields.activation, ("relu", "gelu", "gelu_tanh"))
     choice("tied", fields.tied, ("none", "target", "all"))
     special_ids(fields)
     source, target = fields.source_vocab_size, fields.target_vocab_size
@@ -102,6 +102,15 @@ def stack(items: object, wanted: type, final_norm: object) -> None:
     expect(len(widths) == 1, "blocks", "one width", sorted(widths))
 
 
+def around(d_model, dropout, norm_first, norm) -> None:
+    """The arguments of a `Residual`."""
+    positive(d_model=d_model)
+    booleans(norm_first=norm_first)
+    probability("dropout", dropout)
+    if norm is not None and not isinstance(norm, nn.Module):
+        wrong_kind("norm", "a module", kind(norm))
+
+
 def several_heads(d_model, heads, dropout, bias) -> None:
     """The arguments of a `MultiHeadAttention`."""
     divisible(d_model, heads)
@@ -109,12 +118,13 @@ def several_heads(d_model, heads, dropout, bias) -> None:
     booleans(bias=bias)
 
 
-def to_attend(q: object, k: object, v: object, may_attend: object) -> None:
-    """Queries, keys and values of several heads, and a mask for them."""
+def to_attend(q, k, v, may_attend, score_bias=None) -> None:
+    """Queries, keys and values of several heads, a mask and a bias."""
     if not are_heads(q, k, v):
         shapes(HEADS, q=q, k=k, v=v)
         axes("q: batch heads q_len d_head", q=q)
     module_mask(may_attend, (*q.shape[:3], k.shape[2]))
+    module_bias(score_bias, (*q.shape[:3], k.shape[2]))
 
 
 def are_heads(*tensors: object) -> bool:
@@ -157,6 +167,19 @@ def to_decode(model, wanted: type, limit: object, cached: object) -> None:
     if limit is not None:
         between("limit", limit, 1, model.config.max_length)
     booleans(cached=cached)
+
+
+def beginning(ids: object, rows: int, most: int, config: object) -> None:
+    """The first tokens of each text, none of them PAD, BOS or EOS."""
+    id_batch(ids, "beginning", vocab_size=config.target_vocab_size)
+    expected = f"{rows} rows, one for each source"
+    expect(len(ids) == rows, "beginning", expected, len(ids))
+    expected = f"1 to {most - 1} tokens, so that one of {most} is left"
+    expect(0 < ids.shape[1] < most, "beginning", expected, ids.shape[1])
+    for name in ("pad_id", "bos_id", "eos_id"):
+        special = getattr(config, name)
+        expected = f"ids of a text that goes on, without {name}={special}"
+        expect(not (ids == special).any(), "beginning", expected, special)
 
 
 def writable(tokens: object, rows: int, config: object) -> None:

@@ -230,6 +230,15 @@ def sources(query: object, key: object, value: object, d_model: int) -> None:
     shapes(SOURCES, query=query, key=key, value=value, d_model=d_model)
 
 
+def key_for(value: object, key: object) -> None:
+    """Values come with their keys."""
+    if value is not None and key is None:
+        raise ValueError(
+            "value: expected a key too, got a value alone; pass key=value to "
+            "attend to the values themselves, key=query to ask the query"
+        )
+
+
 def memory(x: object, memory: object, d_model: int) -> None:
     """x and memory: (batch, length, d_model), of one batch and dtype."""
     words = "x: batch t_len d_model, memory: batch k_len d_model"

@@ -4,7 +4,12 @@ import math
 
 from torch import Tensor
 
-from lib.validate.kinds import functions, instance, some_items
+from lib.validate.kinds import (
+    functions,
+    instance,
+    some_items,
+    whole_numbers,
+)
 from lib.validate.numbers import (
     between,
     integer,
@@ -17,10 +22,13 @@ from lib.validate.shapes import shapes
 from lib.validate.text import token_ids
 
 
-def to_compare(logits: object, target: object) -> None:
-    """Logits (..., vocab) and one target id for each row of them."""
+def to_compare(logits: object, target: object, pad_id: object) -> None:
+    """Logits (..., vocab) and one target id, or PAD, for each row of them."""
     shapes("logits: ... vocab", logits=logits)
-    token_ids(target, logits.shape[-1], "target")
+    integer("pad_id", pad_id)
+    whole_numbers("target", target)
+    counted = target.masked_fill(target == pad_id, 0)
+    token_ids(counted, logits.shape[-1], "target")
     if logits.shape[:-1] != target.shape:
         expected = f"{shape(logits[..., 0])}, one id for each row of logits"
         wrong("target", expected, shape(target))
