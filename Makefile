@@ -14,7 +14,7 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve lab test test-tools test-library test-notebooks \
-  test-site test-gpu sync faults bench model ablations \
+  test-site test-gpu sync faults conformance bench model ablations \
   speedrun lint clean FORCE
 .NOTPARALLEL:
 
@@ -64,11 +64,18 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
+	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
 
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
+
+conformance: .venv-conformance/.done ## 3 minutes | attention of public packages, checked like a reader's
+	HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python \
+	  -m lib.diagnose --public
+	HF_HUB_OFFLINE=1 .venv-conformance/bin/python -m pytest -q \
+	  tests/conformance
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -97,6 +104,13 @@ clean: ## 1 s | remove what was built, but not the environment
 	@$(PYTHON) tools/environment.py $(@:.venv/.%=%)
 
 FORCE:
+
+.venv-conformance/.done: tests/conformance/requirements.txt
+	@echo "Installing the packages that are compared (400 MB, a minute)."
+	@$(PYTHON) -m venv --clear .venv-conformance
+	@.venv-conformance/bin/pip install -qq -c $< torch==2.13.0
+	@.venv-conformance/bin/pip install -qq --no-deps -r $<
+	@touch $@
 
 _build/.book: .venv/.book $(PAGES)
 	$(BIN)/python $(BIN)/jupyter-book build . -W -n --keep-going
