@@ -48,7 +48,7 @@ def entry(bug: Bug) -> str:
     links = [f"[{label}]({address})" for label, address in bug.where.items()]
     seen = f" Seen in {', '.join(links)}." if links else ""
     symptom = bug.symptom[0].upper() + bug.symptom[1:]
-    numbers = f"**{number(wrong)}**, mended {number(right)}"
+    numbers = f"`{number(wrong)}`, mended `{number(right)}`"
     ask = bug.check if bug.check.endswith("?") else f"{bug.check}."
     return f"""
 ### {bug.name[0].upper()}{bug.name[1:]}

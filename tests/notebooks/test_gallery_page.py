@@ -20,7 +20,7 @@ def test_every_bug_has_its_lines_its_number_and_its_question():
     assert len(parts) == len(GALLERY)
     for part in parts:
         assert "```diff\n" in part and "\n- " in part and "\n+ " in part
-        assert re.search(r"\*\*.+\*\*, mended .+\. \*Ask:\* .+[.?]", part)
+        assert re.search(r"`.+`, mended `.+`\. \*Ask:\* .+[.?]", part)
 
 
 def test_only_a_stale_page_is_written(tmp_path):
