@@ -2001,6 +2001,132 @@ LISTED = [
         "self.output.weight.data.copy_(self.table.weight)",
         "tied matrices only start alike",
     ),
+    # Chapter 17: parallel
+    Fault(
+        "parallel",
+        "        return sum_over_workers(gradient)\n",
+        "        return gradient\n",
+        "the gradients by the input are not added up",
+    ),
+    Fault(
+        "parallel",
+        "    def backward(ctx, gradient):\n        return gradient\n",
+        "    def backward(ctx, gradient):\n"
+        "        return sum_over_workers(gradient)\n",
+        "the gradient of a sum is added up, so it is too large",
+    ),
+    Fault(
+        "parallel",
+        "return sum_over_workers(part)",
+        "return part.clone()",
+        "every worker keeps its own part",
+    ),
+    Fault(
+        "parallel",
+        "AddUp.apply(self.partial(CopyToAll.apply(x), *masks))\n"
+        "        return output if self.bias is None else output + self.bias",
+        "self.partial(CopyToAll.apply(x), *masks)\n"
+        "        return AddUp.apply(\n"
+        "            output if self.bias is None else output + self.bias\n"
+        "        )",
+        "every worker adds the bias",
+    ),
+    Fault(
+        "parallel",
+        "slice(rank * size, (rank + 1) * size)",
+        "slice(rank, None, world)",
+        "columns are dealt out in turn",
+    ),
+    Fault(
+        "parallel",
+        "slice(rank * size, (rank + 1) * size)",
+        "slice(0, size)",
+        "all workers have the same columns",
+    ),
+    Fault(
+        "parallel",
+        "torch.arange(3 * width).view(3, width)[:, own].flatten()",
+        "own_stretch(3 * width, rank, world)",
+        "the fused matrix is cut as if it were one",
+    ),
+    Fault(
+        "parallel",
+        "attention.heads // world, attention.d_model",
+        "attention.heads, attention.d_model",
+        "the columns of a worker are split into all heads",
+    ),
+    Fault(
+        "parallel",
+        "self.own(attention.out_proj.weight.T, own)",
+        "self.own(attention.out_proj.weight, own)",
+        "columns of W_O are taken for rows",
+    ),
+    Fault(
+        "parallel",
+        "self.own(network.widen.bias, own)",
+        "self.own(network.widen.bias, slice(0, own.stop - own.start))",
+        "all workers have the biases of the first hidden units",
+    ),
+    Fault(
+        "parallel",
+        "merge_heads(attention(q, k, v, may_attend))",
+        "merge_heads(attention(q, k, v))",
+        "the mask is forgotten",
+    ),
+    Fault(
+        "parallel",
+        "total = x.detach().clone(memory_format=torch.contiguous_format)",
+        "total = x.detach()",
+        "a worker's part is overwritten by the sum",
+    ),
+    Fault(
+        "parallel",
+        "    return own.item() / mean\n",
+        "    return 1.0\n",
+        "every worker counts the same, however many tokens it has",
+    ),
+    Fault(
+        "parallel",
+        "(target != pad_id).sum()",
+        "(target == target).sum()",
+        "PAD counts as a token",
+    ),
+    Fault(
+        "parallel",
+        "ids[rank::world]",
+        "ids[:: world]",
+        "every worker learns from the same rows",
+    ),
+    Fault(
+        "parallel",
+        "        if weighted:\n",
+        "        if not weighted:\n",
+        "the two ways to count are swapped",
+    ),
+    Fault(
+        "parallel",
+        "sum_over_workers(loss) / world",
+        "loss.detach()",
+        "the loss of one worker is reported for that of all",
+    ),
+    Fault(
+        "parallel",
+        "        together.zero_grad()\n",
+        "",
+        "the gradients of all steps add up",
+    ),
+    Fault(
+        "parallel",
+        "logits = together(own.source",
+        "logits = model(own.source",
+        "the wrapper is passed by, and no gradient is shared",
+    ),
+    Fault(
+        "parallel",
+        "if dist.get_rank() == 1:",
+        "if dist.get_rank() == 0:",
+        "another worker dies",
+    ),
 ]
 
 

@@ -20,6 +20,7 @@ from lib.figures.norms import *
 from lib.figures.plots import *
 from lib.figures.remembering import *
 from lib.figures.scoring import *
+from lib.figures.sharing import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
 from lib.figures.symptoms import *

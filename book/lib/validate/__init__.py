@@ -15,5 +15,6 @@ from lib.validate.model import *
 from lib.validate.modern import *
 from lib.validate.numbers import *
 from lib.validate.shapes import *
+from lib.validate.sharing import *
 from lib.validate.text import *
 from lib.validate.training import *
