@@ -14,9 +14,9 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve lab test test-tools test-library test-notebooks \
-  test-site test-gpu test-public sync faults conformance bench model \
-  ablations speedrun lint clean FORCE
+.PHONY: help book serve pdf offline site lab test test-tools test-library \
+  test-notebooks test-site test-gpu test-public sync faults conformance bench \
+  model ablations speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -31,6 +31,14 @@ book: _build/.book ## 10 s | build the website into _build/html
 
 serve: book ## | show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
+
+pdf: book .venv/.pdf ## 1 minute | the whole book as one PDF (needs Chromium)
+	$(BIN)/python -m tools.pdf
+
+offline: book ## 5 s | the website as a zip that opens without a network
+	$(BIN)/python -m tools.offline
+
+site: pdf offline ## 1 minute | the website with both of them to download
 
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
@@ -100,7 +108,7 @@ lint: .venv/.tests ## 2 s | style of Python files and notebooks
 clean: ## 1 s | remove what was built, but not the environment
 	rm -rf _build
 
-.venv/.book .venv/.chapters .venv/.tests .venv/.lab: FORCE
+.venv/.book .venv/.chapters .venv/.pdf .venv/.tests .venv/.lab: FORCE
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON):" \
 	  "install Python 3.11 or newer." >&2; exit 1; }
 	@$(PYTHON) tools/environment.py $(@:.venv/.%=%)
@@ -115,5 +123,6 @@ FORCE:
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)
+	@rm -rf _build/html/downloads # made of the pages before
 	$(BIN)/python $(BIN)/jupyter-book build . -W -n --keep-going
 	@touch $@

@@ -17,11 +17,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST, NEWEST = (3, 11), (3, 14)
 TESTED = "Python 3.11 to 3.14"
-BEFORE = {"tests": ["book", "chapters"], "lab": ["chapters"]}
+BEFORE = {
+    "tests": ["book", "chapters", "pdf"],
+    "lab": ["chapters"],
+    "pdf": ["book"],
+}
 ANNOUNCED = {
     "book": "what builds the pages (30 MB, half a minute)",
     "chapters": "what runs the chapters (50 MB, a minute)",
-    "tests": "what the tests need (80 MB, a minute)",
+    "pdf": "what prints the PDF (65 MB, half a minute)",
+    "tests": "what the tests need (20 MB, a minute)",
     "lab": "JupyterLab (30 MB, a minute)",
 }
 WITH_TORCH = "what runs the chapters, with PyTorch (250 MB, 2 minutes)"

@@ -17,6 +17,7 @@ import imagesize
 from bibliography import setup_bibliography
 from citing import setup_citation
 from docutils import nodes
+from downloads import show_when_built
 from glossary import setup_glossary
 from gpu_reports import setup_reports
 from library_pages import setup_library
@@ -294,6 +295,7 @@ def setup(app):
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
+    app.connect("build-finished", show_when_built)
     for part in (
         setup_bibliography,
         setup_citation,

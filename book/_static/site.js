@@ -1,5 +1,6 @@
 // What the pages do: switch light and dark, look after the menu of narrow
-// windows, copy code, mark the section that is being read.
+// windows, copy code, mark the section that is being read, break long code on
+// paper.
 "use strict";
 
 const page = document.documentElement;
@@ -98,8 +99,16 @@ function followReading() {
   for (const section of links.keys()) watcher.observe(section);
 }
 
+// On paper short code stays in one piece; half a page of it may break.
+function markLongCode() {
+  for (const code of document.querySelectorAll("pre")) {
+    code.classList.toggle("long", code.textContent.split("\n").length > 24);
+  }
+}
+
 connectThemeButton();
 connectMenu();
 addCopyButtons();
 letKeyboardScroll();
 followReading();
+addEventListener("beforeprint", markLongCode);

@@ -39,7 +39,8 @@ esac
 """
 FILES = {
     "requirements.txt": "# All.\n\n# part: book (pages)\nsite==1.0\n\n"
-    "# part: chapters\ntorch==2.0\nplots==3.0\n\n# part: lab\nlab==4.0\n",
+    "# part: chapters\ntorch==2.0\nplots==3.0\n\n# part: pdf\nprint==5.0\n\n"
+    "# part: lab\nlab==4.0\n",
     "tests/requirements.txt": "# Tests.\npytest==9.0\n",
     "constraints.txt": "site==1.0\n",
     "tools/kernels.py": "",
@@ -96,7 +97,7 @@ def test_a_part_brings_those_that_it_needs(book):
     assert environment.main(["lab"]) == 0
     assert installed(book) == ["torch==2.0 plots==3.0", "lab==4.0"]
     assert environment.main(["tests"]) == 0
-    assert installed(book) == ["site==1.0", "pytest==9.0"]
+    assert installed(book) == ["site==1.0", "print==5.0", "pytest==9.0"]
 
 
 def test_the_tests_get_their_kernels(book):
@@ -339,7 +340,7 @@ def test_another_failure_is_told_in_the_words_of_pip(real_pip, monkeypatch):
 
 
 def test_each_pin_stands_once_and_in_the_lock():
-    parts = ("book", "chapters", "tests", "lab")
+    parts = ("book", "chapters", "pdf", "tests", "lab")
     pins = [pin for part in parts for pin in environment.requirements(part)]
     lock = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     assert len(pins) == len(set(pins)) > 20 and set(pins) <= set(lock)

@@ -3,7 +3,6 @@
 import fcntl
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -14,17 +13,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tools.pdf import printing
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-quic",
-]
 
 
 def build(folder):
@@ -75,15 +67,21 @@ def address(site):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """Headless Chromium; in CI its absence is an error, not a skip."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
+def chromium():
+    """The path of Chromium; in CI its absence is an error, not a skip."""
+    program = printing.program()
     if not program:
         missing = "browser tests need Chromium (apt install chromium)"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    return program
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    """Headless Chromium."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=program, args=CHROMIUM_FLAGS
+            executable_path=chromium, args=printing.FLAGS
         )
         yield browser
         browser.close()

@@ -293,6 +293,33 @@ def test_a_check_prints_as_its_claim(tab, address):
     tab.emulate_media(media="screen")
 
 
+def test_paper_shows_answers_and_no_buttons(tab, address):
+    tab.goto(address + LONG)
+    predict = tab.locator("details:not(.hide) p:not(summary p)").first
+    folded = tab.locator(".tag_solution pre").first
+    assert not predict.is_visible()
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert predict.is_visible() and not folded.is_visible()
+    for name in (".top-bar", ".menu-button", ".headerlink", ".prev-next"):
+        assert not tab.locator(name).first.is_visible()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert tab.evaluate(ground) == "rgb(255, 255, 255)"
+    image = tab.locator("figure img").first
+    assert image.evaluate("(i) => getComputedStyle(i).filter") == "none"
+    tab.emulate_media(media="screen", color_scheme="light")
+
+
+def test_long_code_may_break_on_paper(tab, address):
+    tab.goto(address + "book/05_heads.html")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab.emulate_media(media="print")
+    for code in tab.locator(".cell_input pre").all():
+        lines = code.text_content().count("\n")
+        may = code.evaluate("(c) => getComputedStyle(c).breakInside") == "auto"
+        assert may == (lines >= 24)
+    tab.emulate_media(media="screen")
+
+
 DARKNESS = """(image) => {
     const paper = document.createElement("canvas").getContext("2d");
     paper.filter = getComputedStyle(image).filter;
