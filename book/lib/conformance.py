@@ -73,6 +73,19 @@ def table(record: dict, family: str) -> str:
     return "\n".join([*lines, "", "  ".join(legend[:3]), *legend[3:]])
 
 
+def pictured(record: dict) -> tuple[list[str], list[str], list[list[str]]]:
+    """The whole table for a picture: names, properties, verdicts."""
+    names = [
+        f"{row['package'].removesuffix('-attention-pytorch')}: {row['way']}"
+        for row in record["rows"]
+    ]
+    table = [
+        [row["findings"][name]["verdict"] for name in PROPERTIES]
+        for row in record["rows"]
+    ]
+    return names, list(PROPERTIES), table
+
+
 def failing(record: dict) -> list[dict]:
     """Each cell that fails or raises, its number, words and reproduction."""
     return [
