@@ -5,16 +5,18 @@ BIN := .venv/bin
 # The interpreter that was named, or else the book's own environment.
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/*)
+  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/* \
+  book/lib/*.py CITATION.cff reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
   --no-loadscope-reorder
+PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve pdf offline site lab test test-tools test-library \
-  test-notebooks test-site test-gpu sync faults bench model ablations \
-  speedrun lint clean FORCE
+  test-notebooks test-site test-gpu test-public sync faults conformance bench \
+  model ablations speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -71,11 +73,19 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
+	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
 
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
+
+conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
+	$(PACKAGES) -m lib.diagnose --public
+	$(PACKAGES) -m pytest -q tests/conformance
+
+test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packages still true?
+	$(PACKAGES) -m pytest -q tests/conformance
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -86,6 +96,7 @@ model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
+	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)
@@ -103,6 +114,13 @@ clean: ## 1 s | remove what was built, but not the environment
 	@$(PYTHON) tools/environment.py $(@:.venv/.%=%)
 
 FORCE:
+
+.venv-conformance/.done: tests/conformance/requirements.txt
+	@echo "Installing the packages that are compared (400 MB, a minute)."
+	@$(PYTHON) -m venv --clear .venv-conformance
+	@.venv-conformance/bin/pip install -qq -c $< torch==2.13.0
+	@.venv-conformance/bin/pip install -qq --no-deps -r $<
+	@touch $@
 
 _build/.book: .venv/.book $(PAGES)
 	@rm -rf _build/html/downloads # made of the pages before

@@ -2,6 +2,7 @@
 
 from benchmarks import (
     attention,
+    costs,
     dates,
     decoding,
     hops,
@@ -20,6 +21,7 @@ ALL = (
     decoding,
     written_dates,
     dates,
+    costs,
 )
 for benchmark in ALL:
     print(f"\n{benchmark.__doc__.splitlines()[0]}")

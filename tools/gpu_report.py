@@ -137,8 +137,9 @@ def make_report(
 def benchmark_ratios(root: Path) -> dict:
     """What the benchmarks measure here, in a process of its own."""
     code = (
-        "import json; from benchmarks import attention, model;"
-        "found = {'attention': attention.ratios(), 'model': model.ratios()};"
+        "import json; from benchmarks import attention, costs, model;"
+        "found = {'attention': attention.ratios(), 'model': model.ratios(),"
+        " 'costs': costs.ratios()};"
         "print(json.dumps(found))"
     )
     paths = [str(root), str(root / "book"), os.environ.get("PYTHONPATH", "")]

@@ -8,14 +8,19 @@ reader does on paper stands, for the test, in a comment of the same cell:
 
 The expressions are computed, so a slip of the pen is found. They may use the
 functions of Python's `math`.
+
+A page of the back matter has no code of its own. A number in one of its
+sections must come from a chapter that this section links to.
 """
 
 import ast
 import math
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+
+from nbformat.v4 import new_markdown_cell
 
 ON_PAPER = re.compile(r"<!-- on paper: (.*?) -->", re.DOTALL)
 IN_PROSE = re.compile(r"(?<![\w.])(?:\d[\d,]*)?\.\d+(?![\d.]*\w)")
@@ -23,10 +28,12 @@ IN_CODE = re.compile(r"(?<![\w.])(?:\d[\d_,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 # Code, addresses of links and what counts headings or other books.
 NOT_PROSE = re.compile(
     r"```.*?```|`[^`]*`|\]\([^)]*\)|^#+ .*?$"
-    r"|\b(?:sections?|exercises?|figures?|equations?|chapters?|torch|python)"
-    r"(?:\s+(?:and\s+)?\d+(?:\.\d+)*,?)+",
+    r"|\b(?:sections?|exercises?|figures?|equations?|chapters?|editions?"
+    r"|CC BY|(?:py)?torch|python)(?:\s+(?:(?:and|to)\s+)?\d+(?:\.\d+)*,?)+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
+SECTIONS = re.compile(r"^(?=#+ )", re.MULTILINE)
+CHAPTER = re.compile(r"\]\((\d\d_\w+)\.ipynb")
 OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -47,6 +54,35 @@ def unproved(cells: list[dict]) -> list[str]:
         for number, around in numbers_of_text(cell["source"])
         if not is_among(number, known | set(computed(cell["source"])))
     ]
+
+
+def unproved_in_sections(
+    text: str, cells_of: Callable[[str], list[dict]]
+) -> list[str]:
+    """The numbers of a page that no chapter linked beside them gives.
+
+    Args:
+        text: the page.
+        cells_of: gives the cells of a chapter by its name, such as 04_masks.
+    """
+    return [
+        problem
+        for section in SECTIONS.split(text)
+        for problem in unproved(with_linked(section, cells_of))
+    ]
+
+
+def with_linked(
+    section: str, cells_of: Callable[[str], list[dict]]
+) -> list[dict]:
+    """A section as a cell, and the code of the chapters that it links to."""
+    code = [
+        cell
+        for name in dict.fromkeys(CHAPTER.findall(section))
+        for cell in cells_of(name)
+        if cell["cell_type"] == "code"
+    ]
+    return [*code, new_markdown_cell(section)]
 
 
 def numbers_of_text(text: str) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ from tools.taught import (
 FOUNDATION = {"runtime", "validate", "lists", "checkpoints"}
 # Plumbing that a definition may name; it stands on what chapters teach, be it
 # later than the definition.
-PLUMBING = {"dates", "decoders"}
+PLUMBING = {"adapters", "dates", "decoders", "findings"}
 
 
 def imports_from_lib(

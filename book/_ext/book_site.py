@@ -14,12 +14,19 @@ from pathlib import Path
 
 import dukpy
 import imagesize
+from bibliography import setup_bibliography
+from citing import setup_citation
 from docutils import nodes
 from downloads import show_when_built
+from glossary import setup_glossary
+from gpu_reports import setup_reports
+from library_pages import setup_library
+from links import resolve
 from markupsafe import Markup
 from moved_pages import write_moved_pages
 from page_view import rewrite_notebook
 from PIL import Image
+from reading_time import setup_reading_time
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
 
@@ -133,14 +140,6 @@ def visit_display_math(self, node):
         self.body.append(f'<span class="eqno">({number})</span>')
     self.body.append("</div>\n")
     raise nodes.SkipNode
-
-
-def let_links_reach_citations(app, env):
-    """Make `bibliography.md#key` a target that MyST links can find."""
-    for citation in env.get_domain("cite").citations:
-        page = env.metadata[citation.bibliography_key.docname]
-        slugs = page.setdefault("myst_slugs", {})
-        slugs[citation.key] = (0, citation.citation_id, citation.key)
 
 
 def first_paragraph(doctree):
@@ -263,10 +262,24 @@ def notice_static_files(app, config):
     config.book_static_digest = digest(files)
 
 
+def notice_new_files(app, config):
+    """Read all pages again when a module or a report has come or gone."""
+    folder = Path(app.srcdir)
+    files = [*folder.glob("book/lib/*.py"), *folder.glob("reports/*.json")]
+    config.book_made_of = sorted(path.name for path in files)
+
+
+def pages_about_chapters(app, env):
+    """Pages that quote chapters are written again whenever one may differ."""
+    quoting = ("book/bibliography", "book/glossary", "book/library")
+    return [name for name in env.found_docs if name.startswith(quoting)]
+
+
 def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
     app.add_config_value("book_static_digest", "", "html")
+    app.add_config_value("book_made_of", [], "env")
     app.add_config_value("moved_pages", {}, "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
@@ -274,11 +287,22 @@ def setup(app):
         "katex", (visit_inline_math, None), (visit_display_math, None)
     )
     app.connect("config-inited", notice_static_files)
+    app.connect("config-inited", notice_new_files)
     app.connect("source-read", rewrite_notebook)
-    app.connect("env-updated", let_links_reach_citations)
+    app.connect("env-updated", pages_about_chapters)
+    app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", prepare_page)
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
     app.connect("build-finished", show_when_built)
+    for part in (
+        setup_bibliography,
+        setup_citation,
+        setup_glossary,
+        setup_library,
+        setup_reading_time,
+        setup_reports,
+    ):
+        part(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -213,7 +213,8 @@ class Transformer(nn.Module):
         """The memory: one vector for each source position.
 
         Args:
-            source: token ids, filled up with PAD.
+            source: token ids, filled up with PAD at the end: positions count
+                from the left, so that PAD in front changes the result.
             may_attend: instead of `source_mask(source)`; rank 4.
 
         Raises:

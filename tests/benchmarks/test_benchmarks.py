@@ -1,5 +1,6 @@
 """The benchmark compares equals, and its results are what the pages read."""
 
+import copy
 import json
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from babel.dates import format_date
 from benchmarks import (
     ablations,
     attention,
+    cheaper,
+    costs,
     date_model,
     dates,
     decoding,
@@ -22,9 +25,10 @@ from benchmarks import (
 )
 from benchmarks.variants import VARIANTS
 from lib.dates import generate, splits
+from lib.efficient import linear_attention
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask
-from lib.transformer import TransformerConfig
+from lib.transformer import Transformer, TransformerConfig
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
@@ -222,10 +226,94 @@ def test_models_of_hops_have_the_sizes_of_their_names():
     assert len(shares) == 1 and 0 <= shares[0] <= 1
 
 
+def test_costs_are_the_bytes_that_the_allocator_gave():
+    found = costs.ratios([128, 256], rounds=1)
+    assert list(found["time"]) == list(found["bytes"]) == list(costs.CALLS)
+    assert found["time"]["in blocks (SDPA)"][0] == 1
+    for n, size in zip(
+        found["n"], found["bytes"]["the table in full"], strict=True
+    ):
+        assert 2 * n * n * 4 <= size <= 2 * n * n * 4 + n * 64 * 4
+    assert found["bytes"]["in blocks (SDPA)"][1] < 2 * 256**2 * 4
+
+
+def test_what_does_not_fit_is_noted(monkeypatch):
+    def too_much(*given):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setitem(costs.CALLS, "linear attention", too_much)
+    found = costs.ratios([16], rounds=1)
+    assert found["time"]["linear attention"] == [None]
+    assert found["bytes"]["linear attention"] == [None]
+
+
+def changed(name):
+    """A plain model, and a variant with the same seed; in between a text."""
+    torch.manual_seed(0)
+    sizes = TransformerConfig(9, 9, 16, 4, 16, 1, 1, dropout=0.0, tied="none")
+    plain = Transformer(sizes)
+    variant = copy.deepcopy(plain)
+    cheaper.VARIANTS[name](variant)
+    return plain, variant, torch.randint(3, 9, (2, 7))
+
+
+def test_shared_heads_begin_as_the_first_of_the_plain_ones():
+    plain, variant, ids = changed("2 key heads")
+    for name in ("encoder.blocks.0.attention",
+                 "decoder.blocks.0.cross_attention"):  # fmt: skip
+        full, shared = (m.get_submodule(name) for m in (plain, variant))
+        assert (full.heads, shared.heads, shared.kv_heads) == (4, 4, 2)
+        x = torch.randn(2, 3, 16)
+        for many, few in zip(
+            full.project(x, x, x), shared.project(x, x, x), strict=True
+        ):
+            torch.testing.assert_close(few, many[:, : few.shape[1]])
+    assert variant(ids, ids).shape == plain(ids, ids).shape
+
+
+def test_a_narrow_model_sees_its_neighbours_only():
+    _, variant, ids = changed("window of 5")
+    before, other = variant.encode(ids), ids.clone()
+    other[:, 0] = 3 + (ids[:, 0] - 2) % 6
+    moved = (variant.encode(other) != before).any(-1).any(0)
+    assert moved.tolist() == [True] * 3 + [False] * 4
+    cross = variant.decoder.blocks[0].cross_attention
+    assert type(cross) is MultiHeadAttention
+
+
+def test_linear_self_attention_is_that_of_the_library():
+    _, variant, _ = changed("linear everywhere")
+    module = variant.decoder.blocks[0].self_attention
+    assert type(variant.decoder.blocks[0].cross_attention) is cheaper.Linear
+    x = torch.randn(2, 7, 16)
+    q, k, v = module.project(x, x, x)
+    found, weights = module.attend(q, k, v, causal_mask(7))
+    torch.testing.assert_close(found, linear_attention(q, k, v))
+    assert weights is None
+
+
+def test_a_variant_is_trained_as_the_ablations_are(monkeypatch):
+    monkeypatch.setattr(ablations, "STEPS", 2)
+    monkeypatch.setattr(ablations, "WARMUP", 1)
+    task = ablations.Task(2, held=20)
+    names = set(ablations.VARIANTS)
+    plain = cheaper.run("4 key heads", 0, task)
+    assert (
+        plain["first losses"]
+        == ablations.run("plain recipe", 0, task)["first losses"]
+    )
+    assert (
+        cheaper.run("1 key head", 0, task)["first losses"]
+        != plain["first losses"]
+    )
+    assert set(ablations.VARIANTS) == names
+
+
 @pytest.mark.parametrize(
     "module",
     [
         *(ablations, attention, dates, decoding, layouts, matrix_product),
+        *(cheaper, costs),
         *(hops, model, written_dates),
     ],
 )

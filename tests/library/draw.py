@@ -1,4 +1,4 @@
-"""Tensors to test with, and the two ways to compare.
+"""Tensors to test with, the two ways to compare, and figures.
 
 Numbers are drawn on the CPU, so that they are the same on every device, and
 moved to the device that the book computes on.
@@ -58,3 +58,8 @@ def refused(kind, argument, expected, got):
     named, _, rest = str(caught.value).partition(": expected ")
     wanted, _, came = rest.partition("got ")
     assert (named, expected in wanted, got in came) == (argument, True, True)
+
+
+def draws(name):
+    """Give the test, as `drawn`, what this function draws from `DRAWN`."""
+    return pytest.mark.parametrize("drawn", [name], indirect=True)

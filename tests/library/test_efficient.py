@@ -6,10 +6,19 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
+from lib.attention import attention
 from lib.cache import MemoryAttention, PastAttention
-from lib.efficient import GroupedQueryAttention
+from lib.efficient import (
+    GroupedQueryAttention,
+    cache_bytes,
+    layer_operations,
+    linear_attention,
+    local_attention,
+)
 from lib.heads import MultiHeadAttention, merge_heads, record_weights
+from lib.layers import FeedForward
 from lib.masks import causal_mask
 from tests.library.draw import (
     DEVICE,
@@ -17,6 +26,7 @@ from tests.library.draw import (
     coins,
     dtype,
     few,
+    lead,
     normal,
     refused,
     same,
@@ -52,6 +62,169 @@ def repeated(shared):
                     to.copy_(rows.flatten(0, 1))
     full.out_proj.load_state_dict(shared.out_proj.state_dict())
     return full
+
+
+def texts(lead, length, dtype, wide=3):
+    """Queries, keys and values of one length."""
+    return [
+        normal(*lead, length, width, dtype=dtype, seed=seed)
+        for seed, width in enumerate((4, 4, wide))
+    ]
+
+
+def band(length, window):
+    place = torch.arange(length, device=DEVICE)
+    back = place[:, None] - place
+    return (back >= 0) & (back < window)
+
+
+lengths = st.integers(1, 23)
+windows = st.sampled_from([1, 2, 3, 5, 8, 23, 24, 40])
+
+
+@few
+@given(lead, lengths, windows, dtype)
+def test_local_attention_is_attention_in_a_band(lead, length, window, dtype):
+    inputs = texts(lead, length, dtype)
+    wide = [x.double() for x in inputs]
+    expected = attention(*wide, band(length, window)).to(dtype)
+    close(local_attention(*inputs, window), expected, steps=16)
+
+
+@pytest.mark.parametrize("length", [64, 128, 256])
+def test_the_cost_of_a_window_grows_with_the_length_only(length):
+    with FlopCounterMode(display=False) as counted:
+        local_attention(*texts((2,), length, torch.float32, 4), 16)
+    assert counted.get_total_flops() == 2 * 2 * length * 2 * 16 * (4 + 4)
+
+
+@pytest.mark.parametrize("window", [1, 4, 9])
+def test_nothing_outside_the_window_matters(window):
+    q, k, v = texts((2,), 13, torch.float64)
+    before = local_attention(q, k, v, window)
+    for j in range(13):
+        other = [x.clone() for x in (k, v)]
+        for x in other:
+            x[:, j] = 1e3
+        after = local_attention(q, *other, window)
+        moved = (after != before).any(-1).all(0)
+        place = torch.arange(13, device=DEVICE)
+        assert (moved <= ((place >= j) & (place < j + window))).all()
+        assert moved[j]
+
+
+def in_full(q, k, v):
+    """Linear attention by its formula."""
+    q, k = (F.elu(x) + 1 for x in (q, k))
+    weights = (q @ k.mT).tril()
+    return weights / weights.sum(-1, keepdim=True) @ v
+
+
+@few
+@given(lead, lengths, st.sampled_from([1, 2, 5, 23, 64]), dtype)
+def test_linear_attention_is_its_formula_in_any_chunks(
+    lead, length, chunk, dtype
+):
+    inputs = texts(lead, length, dtype)
+    expected = in_full(*(x.double() for x in inputs)).to(dtype)
+    close(linear_attention(*inputs, chunk), expected, steps=16)
+    close(linear_attention(*inputs), expected, steps=16)
+
+
+def test_linear_attention_averages_so_far():
+    q, k, v = texts((), 7, torch.float32)
+    rows = linear_attention(q, k, v)
+    same(rows[:1], v[:1])
+    ones = torch.ones_like(v)
+    close(linear_attention(q, k, ones), ones)
+    equal = linear_attention(q, torch.ones_like(k), v)
+    count = torch.arange(1, 8, device=DEVICE)[:, None]
+    close(equal, v.cumsum(0) / count)
+
+
+def test_half_precision_does_not_lose_the_sum():
+    """After 4,096 steps a sum in float16 would stand still, or be inf."""
+    q, k, v = texts((), 5_000, torch.float16)
+    k = k.abs() * 30
+    expected = in_full(*(x.double() for x in (q, k, v)))
+    close(linear_attention(q, k, v), expected.half(), steps=4)
+
+
+def test_linear_attention_is_causal():
+    q, k, v = texts((2,), 11, torch.float64)
+    before = linear_attention(q, k, v, 4)
+    k[:, 6], v[:, 6] = 5.0, 100.0
+    after = linear_attention(q, k, v, 4)
+    same(after[:, :6], before[:, :6])
+    assert (after[:, 6:] != before[:, 6:]).any(-1).all()
+
+
+@pytest.mark.parametrize("call", [local_attention, linear_attention])
+def test_gradients_of_the_cheaper_ones(call):
+    inputs = [x.requires_grad_() for x in texts((2,), 5, torch.float64)]
+    assert torch.autograd.gradcheck(lambda *x: call(*x, 2), inputs)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("call", [local_attention, linear_attention])
+def test_the_cheaper_ones_refuse_what_does_not_fit(call):
+    q, k, v = (torch.ones(2, 5, width) for width in (4, 4, 3))
+    name = {local_attention: "window", linear_attention: "chunk"}[call]
+    with refused(ValueError, name, "at least 1", "0"):
+        call(q, k, v, 0)
+    with refused(TypeError, name, "an integer", "float"):
+        call(q, k, v, 2.0)
+    with refused(ValueError, "k", "length of q, 5", "4"):
+        call(q, k[:, :4], v[:, :4], 2)
+    with refused(ValueError, "v", "length of q, 5", "4"):
+        call(q, k, v[:, :4], 2)
+    with refused(ValueError, "k", "leading axes (2,)", "(1,)"):
+        call(q, k[:1], v[:1], 2)
+    with refused(ValueError, "k", "width 4", "3"):
+        call(q, k[..., :3], v, 2)
+    with refused(TypeError, "v", "torch.float32", "torch.float64"):
+        call(q, k, v.double(), 2)
+    with refused(ValueError, "q", "at least one position", "(2, 0, 4)"):
+        call(q[:, :0], k[:, :0], v[:, :0], 2)
+
+
+@few
+@given(size, st.sampled_from([(8, 2, 2), (12, 4, 2), (12, 4, 1)]), size)
+def test_operations_are_those_that_torch_counts(length, sizes, d_ff):
+    d_model, heads, kv_heads = sizes
+    layer = GroupedQueryAttention(d_model, heads, kv_heads).to(DEVICE)
+    x = normal(1, length, d_model)
+    ours = layer_operations(length, d_model, d_ff, layer.widths[1])
+    with FlopCounterMode(display=False) as counted:
+        layer(x, need_weights=True)
+    names = "projections", "scores", "weighted means"
+    assert counted.get_total_flops() == sum(ours[name] for name in names)
+    assert ours["scores"] == ours["weighted means"]
+    with FlopCounterMode(display=False) as counted:
+        FeedForward(d_model, d_ff).to(DEVICE)(x)
+    assert counted.get_total_flops() == ours["feed-forward"]
+    default = layer_operations(length, d_model, d_ff)
+    assert default == layer_operations(length, d_model, d_ff, d_model)
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_bytes_are_those_of_a_cache(kv_heads):
+    past = PastAttention(grouped(kv_heads=kv_heads))
+    past(normal(3, 1, 12))  # makes room for two
+    assert past.buffer.nbytes == cache_bytes(6, 1, kv_heads, 3, 4)
+    assert cache_bytes(6, 5, kv_heads, 3) == 5 * past.buffer.nbytes / 2
+
+
+@pytest.mark.bad_input
+def test_counting_refuses_sizes_that_are_none():
+    sizes = {"length": 2, "d_model": 4, "d_ff": 8, "kv_width": 4}
+    for name in sizes:
+        with refused(ValueError, name, "at least 1", "0"):
+            layer_operations(**(sizes | {name: 0}))
+    sizes = {"tokens": 2, "layers": 4, "kv_heads": 8, "d_head": 4}
+    for name in (*sizes, "number"):
+        with refused(TypeError, name, "an integer", "float"):
+            cache_bytes(**(sizes | {name: 2.0}))
 
 
 @few

@@ -81,6 +81,18 @@ def test_options_reach_every_part():
     assert plain.attention.dropout == 0
 
 
+def test_without_bias_there_is_none_anywhere():
+    bare = EncoderBlock(6, HEADS, 11, bias=False)
+    names = {name.split(".")[-1] for name, _ in bare.named_parameters()}
+    assert names == {"weight"}
+
+
+@pytest.mark.bad_input
+def test_refuses_a_bias_that_is_no_boolean():
+    with refused(TypeError, "bias", "True or False", "int"):
+        EncoderBlock(6, HEADS, 11, bias=1)
+
+
 def test_parameters_of_a_block():
     shapes = {n: tuple(p.shape) for n, p in block().named_parameters()}
     assert shapes == {

@@ -1,4 +1,8 @@
-"""lib.figures: every drawing function draws, without a warning."""
+"""lib.figures: every drawing function draws, without a warning.
+
+What a function is given stands in a table called DRAWN, below or in the tests
+of its module: one tuple of arguments, or a list of them.
+"""
 
 import inspect
 from importlib import import_module
@@ -59,7 +63,22 @@ DRAWN = {
     "residual_paths": [()],
     "encoder_block": [(), (True,)],
 }
-CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
+
+
+def tables():
+    """What every module of tests draws."""
+    yield DRAWN
+    for path in sorted(Path(__file__).parent.glob("test_figures_*.py")):
+        module = import_module(f"tests.library.{path.stem}")
+        yield getattr(module, "DRAWN", {})
+
+
+CALLS = [
+    (name, args)
+    for table in tables()
+    for name, calls in table.items()
+    for args in (calls if isinstance(calls, list) else [calls])
+]
 
 
 @pytest.mark.parametrize(("name", "args"), CALLS)
@@ -67,8 +86,13 @@ def test_it_draws(name, args):
     drawn = getattr(figures, name)(*args)
     for axes in drawn if isinstance(drawn, list) else [drawn]:
         assert isinstance(axes, Axes)
-        assert axes.has_data() or axes.patches
-    plt.gcf().canvas.draw()
+        assert axes.has_data() or axes.patches or axes.texts
+    figure = plt.gcf()
+    assert figure.get_size_inches()[0] == pytest.approx(5.4)  # as the page
+    texts = [text for axes in figure.axes for text in axes.texts]
+    sizes = [t.get_fontsize() for t in texts if t.get_text() not in ("", "■")]
+    assert min(sizes, default=9) >= 9
+    figure.canvas.draw()
     plt.close("all")
 
 
@@ -106,10 +130,7 @@ def test_no_drawing_function_has_the_name_of_a_module():
 
 def test_every_drawing_function_is_drawn():
     """Here, or in the tests of its module."""
-    drawn = set(DRAWN)
-    for path in Path(__file__).parent.glob("test_figures_*.py"):
-        module = import_module(f"tests.library.{path.stem}")
-        drawn |= set(getattr(module, "DRAWN", ()))
+    drawn = {name for table in tables() for name in table}
     public = {
         name
         for name, value in inspect.getmembers(figures, inspect.isfunction)

@@ -1,10 +1,8 @@
 """lib.figures.assembly: the model from afar, its table, ways between words."""
 
-import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 SOURCE, READ, SAID = list("abc"), ["BOS", "x", "y"], ["x", "y", "EOS"]
 TABLE = torch.tensor([[1.0, -2.0], [0.5, 0.0], [3.0, 1.0]])
@@ -22,19 +20,6 @@ DRAWN = {
     "writing": (SOURCE, SAID),
     "by_distance": ([2, 4], {"a": [1.0, 1e-3], "line:b": [1.0, 0.1]}, "size"),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def texts(axes, gid):

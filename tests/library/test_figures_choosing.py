@@ -1,11 +1,11 @@
 """lib.figures.choosing: the tree, the cuts, and the beams."""
 
-import pytest
 import torch
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 from lib import figures
+from tests.library.draw import draws
 
 NAMES = ["ab.", "ac.", "acc.", "d.", "d."]
 STEPS = [
@@ -33,19 +33,6 @@ DRAWN = {
     ),
     "beams": (STEPS, 2, 4),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 @draws("name_tree")

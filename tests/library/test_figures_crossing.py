@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 SOURCE, TARGET = list("abc"), list("wxyz")
 WEIGHTS = torch.tensor([[0.0, 0.1, 0.9], [1.0, 0.0, 0.0]])
@@ -25,19 +24,6 @@ DRAWN = {
         TARGET,
     ),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def arrows(axes):

@@ -1,10 +1,8 @@
 """lib.figures.looking: what a trained model looks at, needs, was made of."""
 
-import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 TEXT, ISO = "3 mai 2019", "2019-05-03"
 WEIGHTS = torch.eye(10)
@@ -25,19 +23,6 @@ DRAWN = {
     "differences": ({"large": {"a": SEEDS}, "small": {"b": -SEEDS}},),
     "bag_shares": ([1, 2, 6], torch.tensor([[1.0, 0.4, 0.1]] * 2)),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 @draws("meaning")
@@ -118,11 +103,3 @@ def test_the_curve_is_one_in_so_many(drawn):
     assert x[0] == 1 and y[0] == 100 and abs(y[-1] - 100 / 6) < 1e-9
     assert abs(lines["seed"].get_ydata()[1] - 40) < 1e-4
     assert [line.get_gid() for line in drawn.lines].count("seed") == 2
-
-
-@pytest.mark.parametrize("drawn", DRAWN, indirect=True)
-def test_no_letter_is_small(drawn):
-    panels = drawn if isinstance(drawn, list) else [drawn]
-    for axes in panels:
-        sizes = [text.get_fontsize() for text in axes.texts]
-        assert min(sizes, default=9) >= 9

@@ -1,10 +1,8 @@
 """lib.figures.remembering: what is computed again, and what is kept."""
 
-import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 TOKENS = list("abcd")
 WEIGHTS = torch.tensor([0.1, 0.6, 0.3])
@@ -17,19 +15,6 @@ DRAWN = {
     "roofline": (300.0, {"one": 3.0, "two": 30.0, "many": 3_000.0}),
     "times_of_tokens": ([8, 24, 40, 56], TIMES, "here, today"),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def gids(axes):

@@ -1,10 +1,8 @@
 """lib.figures.sorting: what the drawings of chapter 8 say."""
 
-import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 ROW = [14, 4, 18, 1]
 SHARES = {"one": [[0.0, 0.2], [0.4, 0.6]], "two": [[0.5, 1.0]]}
@@ -18,19 +16,6 @@ DRAWN = {
     "treasure_map": ([2, 0, 1], 0, 2),
     "runs": ([100, 200], SHARES, "share"),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def named(artists, name):

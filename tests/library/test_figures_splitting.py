@@ -1,10 +1,9 @@
 """lib.figures.splitting: heads, and the cut."""
 
-import pytest
 import torch
-from matplotlib import pyplot as plt
 
 from lib import figures
+from tests.library.draw import draws
 
 WORDS = list("abc")
 NUMBERS = torch.arange(24).view(3, 8)
@@ -24,19 +23,6 @@ DRAWN = {
     "cut": (NUMBERS, HEADS, HEADS.flip(0)),
     "head_maps": ({"a": torch.eye(3), "b": torch.ones(3, 3) / 3}, WORDS),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 @draws("questions")

@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib.figures import training
+from tests.library.draw import draws
 
 ISO = list("19-3")
 HISTORY = (
@@ -23,19 +22,6 @@ DRAWN = {
     "learning": HISTORY,
     "watched": (HISTORY, TEXTS, [*ISO, "<eos>"]),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(training, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def gids(artists):

@@ -20,7 +20,6 @@ DRAWN = {
     "pairings": [(4,), (8,)],
     "place_maps": [({"a": TABLE[:5, :5], "b": TABLE[:5, :5]}, 3)],
 }
-CALLS = [(name, args) for name, calls in DRAWN.items() for args in calls]
 
 
 @pytest.fixture(autouse=True)
@@ -34,12 +33,6 @@ def gids(axes):
     """Every mark that has a gid, by it."""
     found = [*axes.lines, *axes.patches]
     return {mark.get_gid(): mark for mark in found if mark.get_gid()}
-
-
-@pytest.mark.parametrize(("name", "args"), CALLS)
-def test_it_draws_as_wide_as_the_page(name, args):
-    getattr(figures, name)(*args)
-    assert plt.gcf().get_size_inches()[0] == pytest.approx(5.4)
 
 
 def test_hands_start_at_twelve_and_turn_clockwise():

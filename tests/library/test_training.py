@@ -744,7 +744,7 @@ def test_warmup_rate_refuses(name):
         ({"clip": 0}, ValueError, ("clip", "more than 0", "0")),
         ({"clip": math.nan}, ValueError, ("clip", "a finite number", "nan")),
         ({"clip": None}, TypeError, ("clip", "a number", "NoneType")),
-        ({"pad_id": -1}, ValueError, ("pad_id", "at least 0", "-1")),
+        ({"pad_id": 0.5}, TypeError, ("pad_id", "an integer", "float")),
     ],
 )
 def test_recipe_refuses(change, error, parts):

@@ -175,9 +175,12 @@ def test_benchmark_ratios_come_from_the_benchmark(tmp_path):
     source.write_text("def ratios():\n    return {'short': 0.9}\n")
     other = folder / "model.py"
     other.write_text("def ratios():\n    return {'base': 1.1}\n")
+    growth = folder / "costs.py"
+    growth.write_text("def ratios():\n    return {'n': [128]}\n")
     assert gpu_report.benchmark_ratios(tmp_path) == {
         "attention": {"short": 0.9},
         "model": {"base": 1.1},
+        "costs": {"n": [128]},
     }
     source.write_text("raise RuntimeError('no flash here')\n")
     expected = {"error": "RuntimeError: no flash here"}

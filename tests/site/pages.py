@@ -3,16 +3,10 @@
 import yaml
 
 from tests.site.conftest import ROOT
+from tools.taught import toc_files
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-DOCUMENTS = [
-    TOC["root"],
-    *(
-        chapter["file"]
-        for part in TOC["parts"]
-        for chapter in part["chapters"]
-    ),
-]
+DOCUMENTS = [TOC["root"], *toc_files(TOC)]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
 ADDRESS = CONFIG["repository"]["url"].rstrip("/").removesuffix(".git")
 HAS_ADDRESS = not ADDRESS.endswith("OWNER/REPO")

@@ -182,6 +182,24 @@ def test_search_finds_the_page(tab, address, word, page):
     visit.assert_calm()
 
 
+@pytest.mark.parametrize(
+    "query, places",
+    [
+        ("RoPE", ["06_positions.html#", "glossary.html#term-rotary"]),
+        ("exposure bias", ["11_training.html#", "glossary.html#term-expo"]),
+        ("causal_mask", ["library_2.html#masks-causal_mask"]),
+    ],
+)
+def test_a_term_or_a_name_is_found_in_its_section(tab, address, query, places):
+    tab.goto(address + PAGES[0])
+    find(tab, query)
+    results = tab.locator("#search-results li > a").all()[:5]
+    found = [link.get_attribute("href") for link in results]
+    for place in places:
+        page, anchor = place.split("#")
+        assert any(page in url and f"#{anchor}" in url for url in found)
+
+
 def test_search_marks_the_words_of_this_query_only(tab, address):
     tab.goto(address + PAGES[0])
     find(tab, "heads")

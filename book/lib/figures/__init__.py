@@ -10,6 +10,7 @@ chapters draw; the others are the drawings of one chapter or two.
 from lib.figures.assembly import *
 from lib.figures.blocks import *
 from lib.figures.choosing import *
+from lib.figures.costs import *
 from lib.figures.crossing import *
 from lib.figures.geometry import *
 from lib.figures.looking import *
@@ -19,8 +20,11 @@ from lib.figures.norms import *
 from lib.figures.plots import *
 from lib.figures.remembering import *
 from lib.figures.scoring import *
+from lib.figures.sharing import *
 from lib.figures.sorting import *
 from lib.figures.splitting import *
+from lib.figures.symptoms import *
+from lib.figures.today import *
 from lib.figures.tokens import *
 from lib.figures.training import *
 from lib.figures.turning import *

@@ -223,7 +223,7 @@ def roofline(corner: float, points: dict[str, float]) -> Axes:
 
 def _dot(axes, at, share, name, above) -> None:
     """A dot on the roof, and its name beside or, at the top, under it."""
-    axes.plot([at], [share], "o", color=ACCENT, markersize=8, gid=name)
+    axes.plot([at], [share], "o", color=ACCENT, markersize=5, gid=name)
     side, shift = ("right", "bottom"), (0.8, 1.12)
     if not above:
         side, shift = ("left", "top"), (1.25, 0.88)

@@ -7,11 +7,14 @@ expected and what came.
 
 # ruff: noqa: F403
 from lib.validate.checkpoints import *
+from lib.validate.diagnose import *
 from lib.validate.efficient import *
 from lib.validate.kinds import *
 from lib.validate.masks import *
 from lib.validate.model import *
+from lib.validate.modern import *
 from lib.validate.numbers import *
 from lib.validate.shapes import *
+from lib.validate.sharing import *
 from lib.validate.text import *
 from lib.validate.training import *

@@ -1,7 +1,12 @@
 """Attention that costs less."""
 
 from lib.validate.numbers import positive
-from lib.validate.refuse import expect
+from lib.validate.refuse import expect, shape
+from lib.validate.shapes import shapes
+
+TEXT = (
+    "q: *lead length d_head, k: *lead length d_head, v: *lead length d_value"
+)
 
 
 def shared_heads(heads: int, kv_heads: object) -> None:
@@ -9,3 +14,9 @@ def shared_heads(heads: int, kv_heads: object) -> None:
     positive(kv_heads=kv_heads)
     fine = heads % kv_heads == 0
     expect(fine, "kv_heads", f"a divisor of heads={heads}", kv_heads)
+
+
+def one_text(q: object, k: object, v: object) -> None:
+    """A query, a key and a value at each position, of which there are some."""
+    shapes(TEXT, q=q, k=k, v=v)
+    expect(q.shape[-2], "q", "at least one position", shape(q))

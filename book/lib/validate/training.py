@@ -42,7 +42,7 @@ def recipe(fields: object) -> None:
     if fields.clip != math.inf:
         real("clip", fields.clip, least=0)
     expect(fields.clip != 0, "clip", "more than 0", 0)
-    integer("pad_id", fields.pad_id, least=0)
+    integer("pad_id", fields.pad_id)
 
 
 def finite(where: str, **named: Tensor) -> None:

@@ -1,0 +1,35 @@
+"""The map of the title page says how long each chapter takes to read."""
+
+import re
+from pathlib import Path
+
+from outline import chapters
+
+ENTRY = re.compile(r"^(\d+\. \[[^\]]+\]\((\d\d_\w+)\.ipynb\)\..*)$", re.M)
+
+
+def with_minutes(text: str, minutes: dict[str, int | None]) -> str:
+    """The text of the title page; each chapter's line ends in its minutes."""
+
+    def line(entry):
+        known = minutes.get(entry[2])
+        return f"{entry[1]} [{known} min]{{.soon}}" if known else entry[1]
+
+    return ENTRY.sub(line, text)
+
+
+def add_minutes(app, docname, content):
+    """Do so when the title page is read."""
+    if docname != app.config.root_doc:
+        return
+    root = Path(app.srcdir)
+    book = chapters(root)
+    for chapter in book:
+        app.env.note_dependency(str(root / f"{chapter.document}.ipynb"))
+    minutes = {Path(c.document).name: c.minutes for c in book}
+    content[0] = with_minutes(content[0], minutes)
+
+
+def setup_reading_time(app):
+    """Register it."""
+    app.connect("source-read", add_minutes)

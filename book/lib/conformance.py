@@ -1,0 +1,95 @@
+"""The table of chapter 18: which public attention has which property.
+
+Not taught. `make conformance` measures and writes the record; what stands
+here reads it, for a page as narrow as a telephone.
+"""
+
+FAMILIES = {
+    "what a mask hides": (
+        "mask polarity",
+        "mask before softmax",
+        "leak, training",
+        "leak, evaluation",
+        "padding invariance",
+    ),
+    "a query without a key": (
+        "fully masked row",
+        "fully masked row, gradient",
+    ),
+    "what is computed": (
+        "scale",
+        "half precision",
+        "view or transpose",
+        "weights agree with output",
+        "dropout off in evaluation",
+    ),
+}
+PROPERTIES = tuple(name for family in FAMILIES.values() for name in family)
+MARKS = {
+    "holds": "✓",
+    "fails": "✗",
+    "raises": "E",
+    "note": "n",
+    "not offered": "·",
+}
+FAILURES = ("fails", "raises")
+WAY = 22  # characters for the way in which a package is called
+
+
+def rows(record: dict, family: str) -> list[tuple[str, str, list[str]]]:
+    """A package with its version, the way it is called, and the verdicts.
+
+    Raises:
+        KeyError: there is no such family of properties.
+    """
+    return [
+        (
+            f"{row['package']} {row['version']}",
+            row["way"],
+            [row["findings"][name]["verdict"] for name in FAMILIES[family]],
+        )
+        for row in record["rows"]
+    ]
+
+
+def table(record: dict, family: str) -> str:
+    """One family of properties as text, at most 36 characters wide.
+
+    A column is a property and has a number, which is explained above the
+    table; what a mark means stands below it.
+    """
+    names = FAMILIES[family]
+    lines = [f"{i} {name}" for i, name in enumerate(names, start=1)]
+    numbers = " ".join(str(i + 1) for i in range(len(names)))
+    lines += ["", " " * (WAY + 2) + numbers]
+    package = ""
+    for who, way, verdicts in rows(record, family):
+        if who != package:
+            package = who
+            lines.append(who)
+        marks = " ".join(MARKS[verdict] for verdict in verdicts)
+        lines.append(f"  {way:{WAY}}{marks}")
+    legend = [f"{mark} {name}" for name, mark in MARKS.items()]
+    return "\n".join([*lines, "", "  ".join(legend[:3]), *legend[3:]])
+
+
+def failing(record: dict) -> list[dict]:
+    """Each cell that fails or raises, its number, words and reproduction."""
+    return [
+        {"who": f"{row['package']} {row['version']}, {row['way']}"}
+        | {"property": name}
+        | row["findings"][name]
+        for row in record["rows"]
+        for name in PROPERTIES
+        if row["findings"][name]["verdict"] in FAILURES
+    ]
+
+
+def counts(record: dict) -> dict[str, int]:
+    """How many cells of the whole table hold, fail, and so on."""
+    cells = [
+        row["findings"][name]["verdict"]
+        for row in record["rows"]
+        for name in PROPERTIES
+    ]
+    return {verdict: cells.count(verdict) for verdict in MARKS}

@@ -1,0 +1,247 @@
+"""Chapter 16: a decoder alone, put together as LLaMA is.
+
+Token ids in, logits out. The parts stand in `lib.modern`; there is no dropout
+and no padding mask, because a causal model never looks at what fills up the
+end of a row.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lib import validate
+from lib.cache import PastAttention
+from lib.layers import Residual
+from lib.modern import (
+    GatedFeedForward,
+    RMSNorm,
+    RotaryAttention,
+    pairs_from_halves,
+)
+
+
+@dataclass(frozen=True)
+class DecoderOnlyConfig:
+    """All sizes and choices of a model; the sizes are LLaMA's smallest.
+
+    Source: Touvron et al. 2023, table 2, first row.
+
+    Args:
+        vocab_size: the number of tokens.
+        d_model: the width between the blocks.
+        heads: the number of query heads.
+        kv_heads: the number of key heads and of value heads.
+        d_ff: the hidden width of the feed-forward networks.
+        layers: the number of blocks.
+        base: of the rotary angles.
+        window: how many keys a query sees; None: all before it.
+        eps: of the norms.
+        tied: table and output matrix are one.
+
+    Raises:
+        TypeError: a size is not an integer, or tied not a boolean.
+        ValueError: sizes that do not fit together.
+    """
+
+    vocab_size: int = 32_000
+    d_model: int = 4_096
+    heads: int = 32
+    kv_heads: int = 32
+    d_ff: int = 11_008
+    layers: int = 32
+    base: float = 10_000.0
+    window: int | None = None
+    eps: float = 1e-5
+    tied: bool = False
+
+    def __post_init__(self):
+        validate.decoder_only(self)
+
+
+def read_config(fields: Mapping[str, object]) -> DecoderOnlyConfig:
+    """A `config.json` of LLaMA's family, in our words.
+
+    Args:
+        fields: the file as a dictionary.
+
+    Raises:
+        KeyError: a size is missing.
+        ValueError: the model has a part that is not in `lib.modern`.
+    """
+    validate.llama_fields(fields)
+    angles = fields.get("rope_parameters") or fields  # newer files have these
+    return DecoderOnlyConfig(
+        vocab_size=fields["vocab_size"],
+        d_model=fields["hidden_size"],
+        heads=fields["num_attention_heads"],
+        kv_heads=fields["num_key_value_heads"],
+        d_ff=fields["intermediate_size"],
+        layers=fields["num_hidden_layers"],
+        base=angles["rope_theta"],
+        window=fields.get("sliding_window"),
+        eps=fields["rms_norm_eps"],
+        tied=fields["tie_word_embeddings"],
+    )
+
+
+class DecoderOnlyBlock(nn.Module):
+    """Rotary attention and gated feed-forward, pre-norm with RMSNorm.
+
+    Source: Touvron et al. 2023, section 2.2.
+
+    Args:
+        config: sizes and choices.
+
+    Raises:
+        TypeError: it is not a `DecoderOnlyConfig`.
+    """
+
+    def __init__(self, config: DecoderOnlyConfig):
+        super().__init__()
+        validate.instance(DecoderOnlyConfig, config=config)
+        c, d_model = config, config.d_model
+        self.attention = RotaryAttention(
+            d_model, c.heads, c.kv_heads, c.base, c.window
+        )
+        self.feed_forward = GatedFeedForward(d_model, c.d_ff)
+        self.around_attention, self.around_feed_forward = (
+            Residual(d_model, norm_first=True, norm=RMSNorm(d_model, c.eps))
+            for _ in range(2)
+        )
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        past: PastAttention | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Look back, then work alone.
+
+        Raises:
+            TypeError, ValueError: as `RotaryAttention.forward`.
+        """
+        x = self.around_attention(x, partial(self.attention, past=past))
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class DecoderOnly(nn.Module):
+    """Token ids in, logits of each next token out.
+
+    Sources: Radford et al. 2019 for a decoder alone, Touvron et al. 2023 for
+    its parts.
+
+    Args:
+        config: all sizes and choices.
+
+    Raises:
+        TypeError: it is not a `DecoderOnlyConfig`.
+    """
+
+    def __init__(self, config: DecoderOnlyConfig):
+        super().__init__()
+        validate.instance(DecoderOnlyConfig, config=config)
+        self.config, c = config, config
+        self.table = nn.Embedding(c.vocab_size, c.d_model)
+        self.blocks = nn.ModuleList(
+            DecoderOnlyBlock(c) for _ in range(c.layers)
+        )
+        self.norm = RMSNorm(c.d_model, c.eps)
+        self.output = nn.Linear(c.d_model, c.vocab_size, bias=False)
+        if c.tied:
+            nn.init.normal_(self.table.weight, std=c.d_model**-0.5)
+            self.output.weight = self.table.weight
+
+    def empty_cache(self) -> list[PastAttention]:
+        """Room for the keys and values of each block; nothing in it."""
+        return [PastAttention(block.attention) for block in self.blocks]
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch length"],
+        cache: list[PastAttention] | None = None,
+    ) -> Float[Tensor, "batch length vocab"]:
+        """Row t scores every token as the one after ids[t].
+
+        Args:
+            ids: token ids; with a cache, the new ones only.
+            cache: from `empty_cache`, and passed again with each call; it
+                grows, and needs `torch.no_grad`.
+
+        Raises:
+            TypeError: `ids` is not an integer tensor.
+            ValueError: an id outside the vocabulary, no id, a cache of
+                another model, or other rows than before.
+        """
+        validate.next_ids(ids, cache, self.config)
+        x = self.table(ids)
+        cache = [None] * len(self.blocks) if cache is None else cache
+        for block, past in zip(self.blocks, cache, strict=True):
+            x = block(x, past)
+        return self.output(self.norm(x))
+
+
+@torch.no_grad()
+def write_on(
+    model: DecoderOnly,
+    ids: Int[Tensor, "batch length"],
+    limit: int,
+    eos_id: int | None = None,
+) -> Int[Tensor, "batch written"]:
+    """What the model writes after these texts, best token each time.
+
+    Args:
+        model: in evaluation or training mode, which are the same.
+        ids: the beginnings, all of one length.
+        limit: the most tokens to write.
+        eos_id: stop when every row has written it; None: never.
+
+    Raises:
+        TypeError: `ids` is not an integer tensor, or `limit` no integer.
+        ValueError: as `DecoderOnly.forward`, or a limit below 1.
+    """
+    validate.positive(limit=limit)
+    cache, written = model.empty_cache(), ids[:, :0]
+    while written.shape[1] < limit:
+        ids = model(ids, cache)[:, -1:].argmax(-1)
+        written = torch.cat([written, ids], dim=1)
+        if eos_id is not None and (written == eos_id).any(1).all():
+            break
+    return written
+
+
+NAMES = {
+    "attention.out_proj": "self_attn.o_proj",
+    "feed_forward.gate": "mlp.gate_proj",
+    "feed_forward.widen": "mlp.up_proj",
+    "feed_forward.narrow": "mlp.down_proj",
+    "around_attention.norm": "input_layernorm",
+    "around_feed_forward.norm": "post_attention_layernorm",
+}
+
+
+def load_llama(model: DecoderOnly, weights: Mapping[str, Tensor]) -> None:
+    """Take the weights of a LLaMA, by the names in Hugging Face's files.
+
+    Its heads pair the halves of a query for the rotation, ours neighbours: so
+    the rows of W_Q and W_K change places.
+
+    Raises:
+        KeyError: a weight is missing.
+        RuntimeError: a weight has another shape than the model's.
+    """
+    c, table = model.config, weights["model.embed_tokens.weight"]
+    own = {"table.weight": table, "norm.weight": weights["model.norm.weight"]}
+    own["output.weight"] = table if c.tied else weights["lm_head.weight"]
+    for i in range(c.layers):
+        block, layer = f"blocks.{i}", f"model.layers.{i}"
+        q, k, v = (
+            weights[f"{layer}.self_attn.{name}_proj.weight"] for name in "qkv"
+        )
+        q, k = pairs_from_halves(q, c.heads), pairs_from_halves(k, c.kv_heads)
+        own[f"{block}.attention.in_proj.weight"] = torch.cat([q, k, v])
+        for ours, theirs in NAMES.items():
+            own[f"{block}.{ours}.weight"] = weights[f"{layer}.{theirs}.weight"]
+    model.load_state_dict(own)

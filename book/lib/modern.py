@@ -1,0 +1,272 @@
+"""Chapter 16: what language models of today are made of.
+
+Each part is a small change of one that an earlier chapter taught. Shared heads
+of keys and values come from chapter 15, the room of a cache from chapter 14.
+`lib.llama` puts the parts together.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lib import validate
+from lib.cache import PastAttention
+from lib.efficient import GroupedQueryAttention
+from lib.masks import causal_mask
+from lib.positions import rotary
+
+
+class RMSNorm(nn.Module):
+    """x / sqrt(mean(x²) + eps) · weight, at each position.
+
+    Source: Zhang and Sennrich 2019, equation 4. A LayerNorm that takes no
+    mean off and adds no bias. Half precision is computed in float32.
+
+    Args:
+        d_model: the width.
+        eps: keeps the root away from zero.
+
+    Raises:
+        TypeError: d_model is not an integer or eps not a number.
+        ValueError: d_model is below 1, or eps negative.
+    """
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        validate.positive(d_model=d_model)
+        validate.real("eps", eps, least=0)
+        self.d_model, self.eps = d_model, eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(
+        self, x: Float[Tensor, "... d_model"]
+    ) -> Float[Tensor, "... d_model"]:
+        """Every position with the mean square 1, times the gain.
+
+        Raises:
+            TypeError: `x` is not floating point.
+            ValueError: `x` has another width.
+        """
+        validate.shapes("x: ... d_model", x=x, d_model=self.d_model)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        mean_square = wide.square().mean(-1, keepdim=True)
+        normed = wide * torch.rsqrt(mean_square + self.eps)
+        return normed.to(x.dtype) * self.weight
+
+
+class GatedFeedForward(nn.Module):
+    """(silu(x W_1) ⊙ x W_3) W_2, at every position alike: SwiGLU.
+
+    Source: Shazeer 2020, equation 6. Without biases.
+
+    Args:
+        d_model: the width of inputs and outputs.
+        d_ff: the hidden width; 8/3 · d_model gives as many weights as a
+            `FeedForward` of 4 · d_model.
+
+    Raises:
+        TypeError: a size is not an integer.
+        ValueError: a size is below 1.
+    """
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        validate.positive(d_model=d_model, d_ff=d_ff)
+        self.gate = nn.Linear(d_model, d_ff, bias=False)  # W_1
+        self.widen = nn.Linear(d_model, d_ff, bias=False)  # W_3
+        self.narrow = nn.Linear(d_ff, d_model, bias=False)  # W_2
+
+    def forward(
+        self, x: Float[Tensor, "... d_model"]
+    ) -> Float[Tensor, "... d_model"]:
+        """How much of each hidden entry passes, the gate says.
+
+        Raises:
+            TypeError: `x` is not floating point.
+            ValueError: `x` has another width.
+        """
+        d_model = self.widen.in_features
+        validate.shapes("x: ... d_model", x=x, d_model=d_model)
+        return self.narrow(F.silu(self.gate(x)) * self.widen(x))
+
+
+def halves_from_pairs(
+    weight: Float[Tensor, "width d_model"], heads: int
+) -> Float[Tensor, "width d_model"]:
+    """W_Q or W_K for rotary pairs (i, i + d_head / 2), from (2i, 2i + 1).
+
+    In each head the even rows come first, then the odd ones.
+
+    Raises:
+        TypeError: not a floating-point tensor.
+        ValueError: not two axes, or rows that are no even number for each
+            head.
+    """
+    validate.rotary_rows(weight, heads)
+    return weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
+
+
+def pairs_from_halves(
+    weight: Float[Tensor, "width d_model"], heads: int
+) -> Float[Tensor, "width d_model"]:
+    """The inverse of `halves_from_pairs`: W_Q or W_K for this book.
+
+    Raises:
+        TypeError, ValueError: as `halves_from_pairs`.
+    """
+    validate.rotary_rows(weight, heads)
+    return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
+
+
+class RotaryAttention(GroupedQueryAttention):
+    """Causal self-attention of turned queries and keys, without biases.
+
+    Sources: Su et al. 2021 for the turning, Ainslie et al. 2023 for shared
+    keys and values, Beltagy et al. 2020 for the window.
+
+    Args:
+        d_model: the width of inputs and outputs.
+        heads: the number of query heads.
+        kv_heads: the number of key heads and of value heads.
+        base: of the rotary angles.
+        window: how many keys a query sees, itself included; None: all.
+
+    Raises:
+        TypeError: a size is not an integer.
+        ValueError: d_model is not a multiple of heads, heads not one of
+            kv_heads, a head of odd width, a base that is not above 1, or a
+            window below 1.
+    """
+
+    def __init__(self, d_model, heads, kv_heads, base=10_000.0, window=None):
+        super().__init__(d_model, heads, kv_heads, bias=False)
+        validate.turning(d_model // heads, base, window)
+        self.base, self.window = base, window
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        past: PastAttention | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Every position looks at itself and those before it.
+
+        Args:
+            x: one vector for each new position.
+            past: the keys and values of the positions before; it grows.
+
+        Raises:
+            TypeError: `x` is not floating point.
+            ValueError: `x` has another width, or other rows than the past.
+        """
+        validate.past(x, past)
+        q, k, v = self.project(x, x, x)
+        start = 0 if past is None else past.length
+        q, k = (rotary(part, start, self.base) for part in (q, k))
+        if past is not None:
+            k, v = past.append(k, v)
+        seen = causal_mask(k.shape[2], x.device, window=self.window)
+        context, _ = self.attend(q, k, v, seen[:, :, start:])
+        return self.output(context)
+
+
+def alibi_slopes(heads: int) -> Float[Tensor, " {heads}"]:
+    """2^(-8 h / heads) for head h = 1, 2, ...: how steep its penalty is.
+
+    Source: Press et al. 2022, section 3. If the number of heads is no power
+    of two, the slopes of the next lower power come first, and then every
+    other one of the next higher, as in the authors' code.
+
+    Raises:
+        TypeError: `heads` is not an integer.
+        ValueError: it is below 1.
+    """
+    validate.positive(heads=heads)
+    power = 2 ** int(math.log2(heads))
+    finer = torch.arange(1, 2 * power + 1, dtype=torch.float64) / (2 * power)
+    exponents = torch.cat([finer[1::2], finer[::2]])[:heads]
+    return (2 ** (-8 * exponents)).float()
+
+
+def alibi(
+    heads: int, length: int
+) -> Float[Tensor, "1 {heads} {length} {length}"]:
+    """-slope · (distance of query and key), to be added to the scores.
+
+    Source: Press et al. 2022, section 3. It hides nothing: the
+    causal mask stays beside it.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: it is below 1.
+    """
+    validate.positive(length=length)
+    position = torch.arange(length)
+    distance = (position[:, None] - position[None, :]).abs()
+    return -alibi_slopes(heads)[None, :, None, None] * distance
+
+
+def distance_buckets(
+    distance: Int[Tensor, "..."], buckets: int = 32, furthest: int = 128
+) -> Int[Tensor, "..."]:
+    """Near distances one by one, far ones together, the rest in the last.
+
+    Source: Raffel et al. 2020, section 2.1, and their code; the form of a
+    decoder, in which a negative distance (a later key) counts as 0.
+
+    Args:
+        distance: place of the query minus place of the key.
+        buckets: their number; half of them hold a single distance.
+        furthest: from here on all is one bucket.
+
+    Raises:
+        TypeError: `distance` is not an integer tensor, or a number no
+            integer.
+        ValueError: the number of buckets is odd, or `furthest` not beyond the
+            half of it.
+    """
+    validate.to_sort_in(distance, buckets, furthest)
+    near = buckets // 2
+    distance = distance.clamp(min=0)
+    growth = torch.log(distance.clamp(min=near) / near)
+    far = near + (near * growth / math.log(furthest / near)).long()
+    return torch.where(distance < near, distance, far.clamp(max=buckets - 1))
+
+
+class RelativeBias(nn.Module):
+    """A learnt number for each head and each bucket of distances.
+
+    Source: Raffel et al. 2020, section 2.1.
+
+    Args:
+        heads: the number of heads.
+        buckets: as in `distance_buckets`.
+        furthest: as in `distance_buckets`.
+
+    Raises:
+        TypeError, ValueError: as `distance_buckets`.
+    """
+
+    def __init__(self, heads, buckets=32, furthest=128):
+        super().__init__()
+        validate.positive(heads=heads)
+        validate.buckets(buckets, furthest)
+        self.table = nn.Embedding(buckets, heads)
+        self.buckets, self.furthest = buckets, furthest
+
+    def forward(
+        self, length: int
+    ) -> Float[Tensor, "1 heads {length} {length}"]:
+        """The bias of every query and key, to be added to the scores.
+
+        Raises:
+            TypeError: `length` is not an integer.
+            ValueError: it is below 1.
+        """
+        validate.positive(length=length)
+        place = torch.arange(length, device=self.table.weight.device)
+        distance = place[:, None] - place[None, :]
+        bucket = distance_buckets(distance, self.buckets, self.furthest)
+        return self.table(bucket).permute(2, 0, 1)[None]

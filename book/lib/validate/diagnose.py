@@ -1,0 +1,74 @@
+"""How a reader says that an attention wants to be called."""
+
+from lib.validate.kinds import booleans, choice, string
+from lib.validate.numbers import positive
+from lib.validate.refuse import expect, wrong_kind
+
+LAYOUTS = ("n l d", "l n d", "n h l d", "n l h d", "l d", "h l d", "l h d")
+MERGED = ("n l (h d)", "l n (h d)", "l (h d)")
+MASKS = (
+    *("keep", "ignore", "ones", "float ones", "additive"),
+    *("additive min", "causal", "none"),
+)
+
+
+def convention(said) -> None:
+    """Every word of a `Convention` is a known one."""
+    string(call=said.call, axes=said.axes)
+    positive(width=said.width, heads=said.heads, length=said.length)
+    booleans(positions=said.positions)
+    choice("mask", said.mask, MASKS)
+    called(said.call)
+    laid_out(said.axes)
+    if said.mask_axes is not None:
+        string(mask_axes=said.mask_axes)
+        _mask_axes(said.mask_axes)
+    fits = said.width % said.heads == 0
+    expect(fits, "width", f"a multiple of {said.heads} heads", said.width)
+    expect(said.length > 3, "length", "at least 4", said.length)
+    has_mask = "mask" in said.call
+    if has_mask == (said.mask in ("causal", "none")):
+        expected = f"{'a' if has_mask else 'no'} mask argument, or mask="
+        expected += "'none' or 'causal'" if not has_mask else "'keep', ..."
+        expect(False, "mask", expected, repr(said.mask))
+
+
+def called(call: str) -> None:
+    """Such as `q k v mask -> out weights`."""
+    left, arrow, right = call.partition("->")
+    inputs = [item.rpartition("=")[2] for item in left.split()]
+    wanted = ({"x"}, {"q", "k", "v"})
+    known = set(inputs) - {"mask"} in wanted and len(set(inputs)) == len(
+        inputs
+    )
+    gives = set(right.split())
+    fine = (
+        arrow and known and "out" in gives and gives <= {"out", "weights", "_"}
+    )
+    expected = "a pattern such as 'q k v mask -> out' or 'x -> out weights'"
+    expect(fine, "call", expected, repr(call))
+
+
+def laid_out(axes: str) -> None:
+    """Such as `n l d`, or `n h l d -> n l h d`."""
+    left, arrow, right = (part.strip() for part in axes.partition("->"))
+    fine = left in LAYOUTS and (not arrow or right in (*LAYOUTS, *MERGED))
+    expect(fine, "axes", f"one of {', '.join(LAYOUTS)}", repr(axes))
+
+
+def _mask_axes(axes: str) -> None:
+    """Such as `n 1 q k`: each axis at most once, and that of the keys."""
+    names = axes.replace("(", "").replace(")", "").split()
+    letters = [name for name in names if name != "1"]
+    fine = "k" in letters and len(set(letters)) == len(letters)
+    fine = fine and set(letters) <= set("nhqk")
+    expect(fine, "mask_axes", "such as 'n 1 q k' or 'n k'", repr(axes))
+
+
+def options(given: dict, wanted: type) -> None:
+    """Every option is a field of the convention."""
+    known = [name for name in wanted.__dataclass_fields__ if name != "call"]
+    for name in given:
+        expected = f"one of {', '.join(known)}"
+        if name not in known:
+            wrong_kind("an option", expected, repr(name))

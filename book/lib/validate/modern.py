@@ -1,0 +1,82 @@
+"""The parts of language models of today."""
+
+from torch import Tensor
+
+from lib.validate.kinds import booleans, whole_numbers
+from lib.validate.numbers import base, even, integer, positive, real
+from lib.validate.refuse import expect, shape, wrong
+from lib.validate.shapes import shapes
+from lib.validate.text import id_batch
+
+
+def rotary_rows(weight: object, heads: object) -> None:
+    """W_Q or W_K, whose rows are pairs of entries of every head."""
+    shapes("weight: width d_model", weight=weight)
+    positive(heads=heads)
+    pairs = weight.shape[0] % (2 * heads) == 0
+    expected = f"an even number of rows for each of {heads} heads"
+    expect(pairs, "weight", expected, shape(weight))
+
+
+def turning(d_head: int, angles: object, window: object) -> None:
+    """A head whose entries come in pairs, the base, and a window or None."""
+    even("d_head", d_head)
+    base(angles)
+    if window is not None:
+        positive(window=window)
+
+
+def past(x: Tensor, kept: object) -> None:
+    """The rows whose keys were kept, if there are any."""
+    if kept is None or kept.buffer is None:
+        return
+    rows = kept.buffer.shape[1]
+    expect(len(x) == rows, "x", f"{rows} rows, as the past has", shape(x))
+
+
+def buckets(count: object, furthest: object) -> None:
+    """An even number of buckets, and a distance beyond half of them."""
+    even("buckets", count)
+    integer("furthest", furthest, least=count // 2 + 1)
+
+
+def to_sort_in(distance: object, count: object, furthest: object) -> None:
+    """Distances, and the buckets they go into."""
+    whole_numbers("distance", distance)
+    buckets(count, furthest)
+
+
+def decoder_only(fields: object) -> None:
+    """The fields of a `DecoderOnlyConfig` fit together."""
+    names = ("vocab_size", "d_model", "heads", "kv_heads", "d_ff", "layers")
+    positive(**{name: getattr(fields, name) for name in names})
+    real("eps", fields.eps, least=0)
+    booleans(tied=fields.tied)
+
+
+def next_ids(ids: object, cache: object, config: object) -> None:
+    """Token ids, at least one a row, and a cache for each block or None."""
+    id_batch(ids, vocab_size=config.vocab_size)
+    expect(ids.shape[1], "ids", "at least one position", shape(ids))
+    if cache is not None and len(cache) != config.layers:
+        expected = f"one past for each of {config.layers} blocks"
+        wrong("cache", expected, len(cache))
+
+
+def llama_fields(fields: object) -> None:
+    """A configuration that asks for nothing but the parts of the book."""
+    known = {
+        "hidden_act": ("silu",),
+        "attention_bias": (False,),
+        "mlp_bias": (False,),
+        "rope_scaling": (None,),
+    }
+    for name, allowed in known.items():
+        value = fields.get(name, allowed[0])
+        expect(value in allowed, name, allowed[0], repr(value))
+    angles = fields.get("rope_parameters") or {}
+    value = angles.get("rope_type", "default")
+    expect(value == "default", "rope_type", "default", repr(value))
+    width = fields["hidden_size"] // fields["num_attention_heads"]
+    d_head = fields.get("head_dim") or width
+    expect(d_head == width, "head_dim", f"{width}, d_model / heads", d_head)

@@ -1,0 +1,126 @@
+"""What else several workers do for chapter 17, and what counts their sums.
+
+Not taught. The same attention by PyTorch's `parallelize_module`, and two
+trainings in one launch.
+"""
+
+import copy
+from collections.abc import Mapping
+
+import torch.distributed as dist
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lib import validate
+from lib.attention import attention
+from lib.heads import MultiHeadAttention, merge_heads, split_heads
+from lib.parallel import SharedLayer, train_together
+
+
+class Traffic(TorchDispatchMode):
+    """Inside, `sizes` gets the bytes of every tensor that is all-reduced."""
+
+    def __init__(self):
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        """See every operation before it is done."""
+        if any(kind.__name__ == "DTensor" for kind in types):
+            return NotImplemented  # it comes again, with the local tensors
+        name = operation.name().replace("_", "")
+        if "allreduce" in name and "coalesced" not in name:
+            tensors = args[0] if isinstance(args[0], list) else args[:1]
+            self.sizes += [tensor.nbytes for tensor in tensors]
+        return operation(*args, **(kwargs or {}))
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to skip the compiler is to import it, for a second
+
+
+class FourMatrices(nn.Module):
+    """An attention in which W_q, W_k, W_v and W_O are layers of their own.
+
+    `parallelize_module` may narrow the first three; the number of heads
+    follows their width.
+
+    Args:
+        attention: its weights are copied.
+
+    Raises:
+        TypeError: the attention is none.
+    """
+
+    def __init__(self, attention: MultiHeadAttention):
+        validate.instance(MultiHeadAttention, attention=attention)
+        super().__init__()
+        self.d_head = attention.d_model // attention.heads
+        layers = [nn.Linear(1, 1) for _ in range(3)]
+        for layer, pair in zip(layers, attention.matrices(), strict=True):
+            layer.weight = SharedLayer.own(pair[0], slice(None))
+            layer.bias = SharedLayer.own(pair[1], slice(None))
+        self.to_q, self.to_k, self.to_v = layers
+        self.out = copy.deepcopy(attention.out_proj)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Self-attention of x."""
+        layers = (self.to_q, self.to_k, self.to_v)
+        q, k, v = (
+            split_heads(part, part.shape[-1] // self.d_head)
+            for part in (layer(x) for layer in layers)
+        )
+        return self.out(merge_heads(attention(q, k, v, may_attend)))
+
+
+def by_torch(
+    model: nn.Module,
+    plans: Mapping[str, dict],
+    x: Float[Tensor, "batch length d_model"],
+    gradient: Float[Tensor, "batch length d_model"],
+) -> dict[str, dict]:
+    """A model there and back, cut up by each of several plans.
+
+    Args:
+        model: is copied.
+        plans: for `parallelize_module`.
+        x: the model's input.
+        gradient: of the loss, by its output.
+
+    Returns:
+        For each plan the `output`, the gradients by `x` and by all of the
+        `weights`, and the bytes of the `sums`.
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import parallelize_module
+
+    mesh = init_device_mesh(x.device.type, (dist.get_world_size(),))
+    found = {}
+    for name, plan in plans.items():
+        own_x = x.clone().requires_grad_()
+        part = parallelize_module(copy.deepcopy(model), mesh, plan)
+        with Traffic() as traffic:
+            output = part(own_x)
+            output.backward(gradient)
+        weights = [p.grad.full_tensor() for p in part.parameters()]
+        found[name] = {
+            "output": output.detach().clone(),
+            "x": own_x.grad.clone(),
+        }
+        found[name] |= {"weights": weights, "sums": traffic.sizes}
+    return found
+
+
+def train_both_ways(**given: object) -> dict:
+    """The losses if every token counts the same, and if every worker does.
+
+    With them the `weights` after the first.
+    """
+    tokens, weights = train_together(**given, weighted=True)
+    workers, _ = train_together(**given, weighted=False)
+    return {"tokens": tokens, "workers": workers, "weights": weights}

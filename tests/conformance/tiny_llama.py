@@ -1,0 +1,64 @@
+"""A small random LLaMA for chapter 16, written by the public package.
+
+    python -m tests.conformance.tiny_llama
+
+in the environment of `make conformance` writes two files to `book/data`:
+`llama.json`, the configuration as `transformers` saves it, and
+`llama.safetensors`: the weights, some token ids, and the logits that
+`transformers` computes for them. Nothing is downloaded. The sizes are unusual
+on purpose, so that no two can be taken for each other.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+
+FOLDER = Path(__file__).parents[2] / "book" / "data"
+SIZES = {
+    "vocab_size": 50,
+    "hidden_size": 32,
+    "intermediate_size": 44,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-3,
+    "rope_parameters": {"rope_theta": 1_000.0, "rope_type": "default"},
+}
+
+
+def build(seed=0, **changes):
+    """`LlamaForCausalLM` with random weights, gains of the norms included."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(**SIZES | changes, attn_implementation="eager")
+    model = LlamaForCausalLM(config).eval().requires_grad_(False)
+    torch.manual_seed(seed)
+    for weight in model.parameters():
+        if weight.ndim == 1:
+            weight.uniform_(0.5, 1.5)
+        else:
+            weight.normal_(std=weight.shape[1] ** -0.5)
+    return model
+
+
+def texts(batch=2, length=12, vocab=50, seed=1):
+    """Token ids."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(vocab, (batch, length), generator=generator)
+
+
+def main() -> None:
+    from safetensors.torch import save_file
+
+    model, ids = build(), texts()
+    recorded = {"ids": ids, "logits": model(ids).logits}
+    weights = {name: w.clone() for name, w in model.state_dict().items()}
+    save_file(weights | recorded, FOLDER / "llama.safetensors")
+    fields = json.loads(model.config.to_json_string(use_diff=True))
+    text = json.dumps(dict(sorted(fields.items())), indent=1)
+    (FOLDER / "llama.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

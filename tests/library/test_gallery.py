@@ -1,0 +1,47 @@
+"""lib.gallery: every bug shows, and mending it helps."""
+
+import pytest
+import torch
+
+from lib import gallery
+from lib.gallery import GALLERY
+
+
+@pytest.mark.parametrize("bug", GALLERY, ids=lambda bug: bug.name)
+def test_the_number_tells_the_two_apart(bug):
+    assert bug.number(bug.wrong) > bug.limit >= bug.number(bug.right)
+    assert bug.wrong != bug.right and bug.check and bug.symptom
+    for label, address in bug.where.items():
+        assert address.startswith("https://github.com/") and label
+
+
+def test_there_are_many_and_each_has_a_name_of_its_own():
+    names = [bug.name for bug in GALLERY]
+    assert len(set(names)) == len(names) >= 40
+    assert gallery.bug(names[3]) is GALLERY[3]
+    assert sum(bool(bug.where) for bug in GALLERY) >= 30
+    width = max(len(line) for b in GALLERY for line in b.wrong.splitlines())
+    assert width <= 79
+
+
+def test_a_number_that_is_not_offered_is_zero():
+    look = gallery.seen("scale", call="q k v -> out", mask="none", width=3)
+    assert look(lambda q, k, v: v) == 0
+
+
+def test_listeners_are_all_wrong_but_the_first():
+    tables = gallery.listeners(5)
+    causal = torch.ones(5, 5).tril() > 0
+    first, *others = tables.values()
+    assert ((first > 0) == causal).all()
+    assert all((table[~causal] > 0).any() for table in others)
+
+
+def test_what_follows_from_what():
+    bugs, names, fails, causes = gallery.spread()
+    assert len(bugs) == len(fails) == len(causes) >= 18
+    assert set().union(*fails) == set(names)
+    assert all(
+        cause and cause <= fail
+        for cause, fail in zip(causes, fails, strict=True)
+    )

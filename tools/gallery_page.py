@@ -1,0 +1,82 @@
+"""The back-matter page book/gallery.md, written from the bugs that run.
+
+`make sync` writes it; a test compares it with a fresh one.
+"""
+
+import sys
+from difflib import ndiff
+from itertools import groupby
+from pathlib import Path
+
+from lib.gallery import GALLERY, Bug
+from tools.taught import ROOT
+
+PAGE = Path("book", "gallery.md")
+HEAD = """\
+# Gallery of bugs
+
+{count} bugs that were written in good faith, most of them in public. Each is
+shown as it was written (−) and as it was meant (+), with a number that tells
+the two apart. This page is written by the program that runs them: the lines
+are executed as they stand, and the numbers are what they gave. `f` is what is
+called, `attention` and `weights_of` are those of
+[chapter 4](04_masks.ipynb), `drawn` draws normal numbers.
+[Chapter 18](18_bugs.ipynb) tells how to see such things from outside;
+`diagnose` asks for all that can show in an attention.
+
+The links lead to the places where a bug was seen: a report, a question, the
+change that mended it, or the lines themselves. A bug without a link is one
+that we have written or been shown ourselves."""
+
+
+def difference(bug: Bug) -> str:
+    """The lines, those of the wrong version with −, of the right with +."""
+    lines = ndiff(bug.wrong.splitlines(), bug.right.splitlines())
+    return "\n".join(line.rstrip() for line in lines if line[0] != "?")
+
+
+def number(seen: float) -> str:
+    """Two digits, which are the same on every machine."""
+    if seen == float("inf"):
+        return "it raises"
+    return f"{seen:.2g}" if abs(seen) > 1e-3 else "0"
+
+
+def entry(bug: Bug) -> str:
+    """One bug as Markdown."""
+    wrong, right = bug.number(bug.wrong), bug.number(bug.right)
+    links = [f"[{label}]({address})" for label, address in bug.where.items()]
+    seen = f" Seen in {', '.join(links)}." if links else ""
+    symptom = bug.symptom[0].upper() + bug.symptom[1:]
+    numbers = f"`{number(wrong)}`, mended `{number(right)}`"
+    ask = bug.check if bug.check.endswith("?") else f"{bug.check}."
+    return f"""
+### {bug.name[0].upper()}{bug.name[1:]}
+
+```diff
+{difference(bug)}
+```
+
+*{symptom}:* {numbers}. *Ask:* {ask}{seen}"""
+
+
+def page() -> str:
+    """The text of the page; every bug is run."""
+    lines = [HEAD.format(count=len(GALLERY))]
+    for family, bugs in groupby(GALLERY, key=lambda bug: bug.family):
+        lines.append(f"\n## {family}")
+        lines += map(entry, bugs)
+    return "\n".join(lines) + "\n"
+
+
+def main(root: Path = ROOT) -> str:
+    """Write the page if it has changed; what happened, in one line."""
+    path, text = root / PAGE, page()
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return f"{PAGE.name}: up to date"
+    path.write_text(text, encoding="utf-8")
+    return f"{PAGE.name}: written"
+
+
+if __name__ == "__main__":
+    sys.exit(print(main()))
