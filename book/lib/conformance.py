@@ -53,7 +53,7 @@ def rows(record: dict, family: str) -> list[tuple[str, str, list[str]]]:
 
 
 def table(record: dict, family: str) -> str:
-    """One family of properties as text, at most 36 characters wide.
+    """One family of properties as text, at most 40 characters wide.
 
     A column is a property and has a number, which is explained above the
     table; what a mark means stands below it.

@@ -48,7 +48,7 @@ class DecoderOnlyConfig:
     """
 
     vocab_size: int = 32_000
-    d_model: int = 4096
+    d_model: int = 4_096
     heads: int = 32
     kv_heads: int = 32
     d_ff: int = 11_008

@@ -13,7 +13,7 @@ from hypothesis import given
 from torch import nn
 
 from lib.heads import MultiHeadAttention
-from lib.launching import on_workers
+from lib.launching import on_workers, surroundings
 from lib.layers import FeedForward
 from lib.masks import causal_mask
 from lib.parallel import (
@@ -34,7 +34,8 @@ D64 = torch.float64
 @pytest.fixture
 def alone(monkeypatch):
     """A group of one worker, in this process."""
-    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
+    loopback = surroundings()["GLOO_SOCKET_IFNAME"]
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", loopback)
     store = dist.HashStore()
     dist.init_process_group("gloo", store=store, rank=0, world_size=1)
     yield

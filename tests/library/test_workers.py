@@ -1,7 +1,6 @@
 """What workers run: all of it in one process, and in several."""
 
 import json
-import os
 import runpy
 import signal
 import time
@@ -30,6 +29,7 @@ from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import close, normal, refused
 
 D64 = torch.float64
+LOOPBACK = launching.surroundings()["GLOO_SOCKET_IFNAME"]
 ONE = {
     "RANK": "0",
     "WORLD_SIZE": "1",
@@ -37,7 +37,7 @@ ONE = {
     "LOCAL_WORLD_SIZE": "1",
     "MASTER_ADDR": "127.0.0.1",
     "MASTER_PORT": "0",
-    "GLOO_SOCKET_IFNAME": "lo",
+    "GLOO_SOCKET_IFNAME": LOOPBACK,
     "BOOK_DEVICE": "cpu",
 }
 
@@ -305,11 +305,10 @@ def test_a_path_of_pytorch_is_left_out(tmp_path):
 
 
 def test_workers_get_the_library_and_no_order_of_another_launch(one):
-    os.environ["MASTER_PORT"] = "29500"
     found = launching.surroundings()
     assert found["PYTHONPATH"] == str(launching.BOOK)
     kept = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"} & set(found)
-    assert not kept and found["GLOO_SOCKET_IFNAME"] == "lo"
+    assert not kept and found["GLOO_SOCKET_IFNAME"] == LOOPBACK
     assert "OMP_NUM_THREADS" in found
 
 

@@ -49,6 +49,11 @@ NO_TERMS = {
     "Without positions": "a row of a table",
     "Without the scale": "a row of a table",
     "Rows without a word": "rows of a table",
+    "Shared keys": "one of three points in a list",
+    "The window": "one of three points in a list",
+    "plan": "a plain word, stressed",
+    "batch": "a plain word, stressed",
+    "A beam search": "a row of a list",
 }
 
 

@@ -1006,8 +1006,8 @@ LISTED = [
     ),
     Fault(
         "transformer",
-        "nn.init.xavier_uniform_(matrix)",
-        "nn.init.xavier_uniform_(weight)",
+        "matrices = [weight for weight, _ in module.matrices()]",
+        "matrices = [module.in_proj.weight]",
         "W_Q, W_K and W_V count as one matrix",
     ),
     Fault(

@@ -39,7 +39,7 @@ def two_blocks() -> list[Axes]:
     _of_2017(panels[0])
     _of_today(panels[1])
     for axes in panels:
-        bare(axes, (-0.25, 4.6), (-0.75, 8.3))
+        bare(axes, (-0.3, 5.2), (-0.75, 8.3))
     return list(panels)
 
 
@@ -49,7 +49,7 @@ def _of_2017(axes) -> None:
     for low, part in ((0.55, "causal\nattention"), (4.25, "FFN\nwith ReLU")):
         _branch(axes, low, low + 1.2, part)
         _plus(axes, low + 2.1)
-        box(axes, (PATH, low + 2.85), (1.55, 0.55), "LayerNorm", PLATE)
+        box(axes, (PATH, low + 2.85), (1.9, 0.55), "LayerNorm", PLATE)
     words(axes, (BRANCH, 3.35), "with biases", color=FAINT, fontsize=9)
 
 
@@ -59,19 +59,19 @@ def _of_today(axes) -> None:
     parts = (0.55, "causal\nattention"), (4.25, "gated FFN\nSwiGLU")
     for low, part in parts:
         _branch(axes, low, low + 1.75, part)
-        box(axes, (BRANCH, low + 0.6), (1.6, 0.5), "RMSNorm", ACCENT)
+        box(axes, (BRANCH, low + 0.6), (1.8, 0.5), "RMSNorm", ACCENT)
         _plus(axes, low + 2.75)
     _number(axes, 1, (BRANCH - 1.1, 0.85))
-    _number(axes, 2, (BRANCH + 1.1, 1.15))
+    _number(axes, 2, (BRANCH + 1.2, 1.15))
     _number(axes, 3, (BRANCH - 0.62, 3.75))
-    words(axes, (BRANCH + 0.3, 3.75), "no biases", color=FAINT, fontsize=9)
-    _number(axes, 4, (BRANCH + 1.1, 6.0))
+    words(axes, (BRANCH + 0.4, 3.75), "no biases", color=FAINT, fontsize=9)
+    _number(axes, 4, (BRANCH + 1.2, 6.0))
     for change, down in ((5, 0.5), (6, 0), (7, -0.5)):
-        _number(axes, change, (BRANCH + 1.1 + 0.0, 2.3 + down))
+        _number(axes, change, (BRANCH + 1.15, 2.3 + down))
     names = "rotary", "shared heads", "window"
     for name, down in zip(names, (0.5, 0, -0.5), strict=True):
         style = {"ha": "left", "fontsize": 9, "color": INK, "gid": name}
-        words(axes, (BRANCH + 1.32, 2.3 + down), name, **style)
+        words(axes, (BRANCH + 1.42, 2.3 + down), name, **style)
 
 
 def _path(axes, start) -> None:
@@ -84,7 +84,7 @@ def _branch(axes, low, middle, text) -> None:
     """Out of the path, through a part, and back."""
     axes.plot([PATH, BRANCH], [low, low], color=FAINT, lw=1.2, zorder=1)
     arrow(axes, (BRANCH, low), (BRANCH, middle - 0.45))
-    box(axes, (BRANCH, middle), (1.6, 0.9), text, SECOND, text, fontsize=9.5)
+    box(axes, (BRANCH, middle), (1.8, 0.9), text, SECOND, text, fontsize=9.5)
     back = low + 2.1 if middle - low < 1.5 else low + 2.75
     axes.plot([BRANCH, BRANCH], [middle + 0.45, back], color=FAINT, lw=1.2)
     arrow(axes, (BRANCH, back), (PATH + 0.2, back))
@@ -133,7 +133,7 @@ def _gated(axes) -> None:
     ):
         arrow(axes, (2, 0.25), (x, 0.95))
         box(axes, (x, 1.2), (1.1, 0.5), matrix, SECOND, matrix)
-        words(axes, (x + (0.95 if x > 2 else -0.95), 1.2), name, fontsize=9)
+        words(axes, (x + (0.9 if x > 2 else -1.25), 1.2), name, fontsize=9)
     arrow(axes, (0.9, 1.45), (0.9, 2.05))
     box(axes, (0.9, 2.3), (1.1, 0.5), "silu", ACCENT, "silu")
     arrow(axes, (0.9, 2.55), (1.85, 3.2))
@@ -144,7 +144,7 @@ def _gated(axes) -> None:
     box(axes, (2, 4.3), (1.1, 0.5), "$W_2$", SECOND, "$W_2$")
     arrow(axes, (2, 4.55), (2, 5.0))
     words(axes, (2, 0.05), "x", gid="x")
-    bare(axes, (-0.75, 4.4), (-0.15, 5.05))
+    bare(axes, (-1.1, 4.4), (-0.15, 5.05))
 
 
 def kept_angles(tokens: list[str], place: int) -> Axes:
@@ -222,8 +222,8 @@ def biases(lines: dict[str, Tensor], steps: Tensor, window: int) -> Axes:
         words(axes, _end(line), name, ha="left", color=colour, fontsize=9.5)
     look = {"color": SECOND, "gid": "T5", "lw": 2.2, "where": "mid"}
     axes.step(range(len(steps)), numbers(steps), **look)
-    at = (len(steps) * 0.5, float(steps[len(steps) // 2]) + 0.35)
-    words(axes, at, "T5 (learnt)", color="#2E86B8", fontsize=9.5)
+    style = {"color": "#2E86B8", "fontsize": 9.5}
+    words(axes, (len(steps) * 0.3, 2.0), "T5 (to be learnt)", **style)
     axes.axvline(window - 0.5, color=FAINT, ls=":", gid="window")
     style = {"ha": "left", "color": FAINT, "fontsize": 9.5}
     words(axes, (window, 2.3), "window ends: not seen", **style)
