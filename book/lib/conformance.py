@@ -53,7 +53,7 @@ def rows(record: dict, family: str) -> list[tuple[str, str, list[str]]]:
 
 
 def table(record: dict, family: str) -> str:
-    """One family of properties as text, at most 36 characters wide.
+    """One family of properties as text, at most 40 characters wide.
 
     A column is a property and has a number, which is explained above the
     table; what a mark means stands below it.
@@ -71,6 +71,19 @@ def table(record: dict, family: str) -> str:
         lines.append(f"  {way:{WAY}}{marks}")
     legend = [f"{mark} {name}" for name, mark in MARKS.items()]
     return "\n".join([*lines, "", "  ".join(legend[:3]), *legend[3:]])
+
+
+def pictured(record: dict) -> tuple[list[str], list[str], list[list[str]]]:
+    """The whole table for a picture: names, properties, verdicts."""
+    names = [
+        f"{row['package'].removesuffix('-attention-pytorch')}: {row['way']}"
+        for row in record["rows"]
+    ]
+    table = [
+        [row["findings"][name]["verdict"] for name in PROPERTIES]
+        for row in record["rows"]
+    ]
+    return names, list(PROPERTIES), table
 
 
 def failing(record: dict) -> list[dict]:

@@ -101,16 +101,17 @@ def initialise(model: nn.Module) -> None:
     Source: Glorot and Bengio 2010, equation 16. W_Q, W_K and W_V count as
     three matrices, not as one. Embedding tables keep their own start.
     """
-    parts: dict[nn.Parameter, int] = {}  # how many matrices one weight holds
+    parts: dict[nn.Parameter, list[Tensor]] = {}  # the matrices of a weight
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
-            parts[module.in_proj.weight] = 3
+            matrices = [weight for weight, _ in module.matrices()]
+            parts[module.in_proj.weight] = matrices
         if isinstance(module, nn.Linear):
-            parts.setdefault(module.weight, 1)
+            parts.setdefault(module.weight, [module.weight])
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-    for weight, number in parts.items():
-        for matrix in weight.chunk(number):
+    for matrices in parts.values():
+        for matrix in matrices:
             nn.init.xavier_uniform_(matrix)
 
 

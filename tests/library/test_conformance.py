@@ -88,3 +88,11 @@ def test_cells_are_counted():
 def test_an_unknown_family_is_refused():
     with pytest.raises(KeyError, match="prices"):
         conformance.rows(RECORD, "prices")
+
+
+def test_the_whole_table_for_a_picture():
+    names, properties, table = conformance.pictured(RECORD)
+    assert names == ["one: a way", "one: another", "two: a way"]
+    assert properties == list(PROPERTIES)
+    assert table[0][properties.index("scale")] == "fails"
+    assert table[2][properties.index("fully masked row")] == "not offered"

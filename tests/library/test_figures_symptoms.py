@@ -15,6 +15,11 @@ DRAWN = {
     "hearing": ({"right": CAUSAL.float(), "wrong": FAINT}, CAUSAL),
     "too_good": ({"ours": [2.0, 1.5], "hers": [2.0, 0.5]}, 1.07),
     "slopes": (["one", "half"], POINTS),
+    "verdicts": (
+        ["a", "b"],
+        ["x", "y"],
+        [["holds", "fails"], ["note", "not offered"]],
+    ),
     "consequences": (
         ["a", "b"],
         ["x", "y"],
@@ -72,3 +77,11 @@ def test_a_filled_ring_is_the_cause(drawn):
     gids = {line.get_gid() for line in drawn.lines}
     assert gids == {"cause 0 0", "follows 0 1", "cause 1 1"}
     assert len(drawn.patches) == 4
+
+
+@draws("verdicts")
+def test_a_cell_shows_its_verdict(drawn):
+    gids = [patch.get_gid() for patch in drawn.patches]
+    assert gids == ["holds", "fails", "note", "not offered"]
+    marks = [text.get_text() for text in drawn.texts]
+    assert marks.count("×") == 1 and marks.count("n") == 1

@@ -134,7 +134,7 @@ def test_rows_that_do_not_pair_are_refused():
     for convert in (halves_from_pairs, pairs_from_halves):
         with refused(ValueError, "weight", "even number of rows", "(6, 5)"):
             convert(torch.zeros(6, 5), 2)
-        with refused(ValueError, "weight", "width d_model", "(6,)"):
+        with refused(ValueError, "weight", "2 axes, (width, d_model)", "(6,)"):
             convert(torch.zeros(6), 1)
         with refused(ValueError, "heads", "at least 1", "0"):
             convert(torch.zeros(6, 5), 0)

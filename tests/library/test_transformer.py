@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.export import Dim
 
+from lib.efficient import GroupedQueryAttention
 from lib.heads import MultiHeadAttention, record_weights
 from lib.interop import from_torch
 from lib.layers import LayerNorm
@@ -273,6 +274,19 @@ def test_parameters_by_formula(width, sizes, tied, norm_first, final_norms):
     made = Transformer(c)
     assert count(made) == by_formula(c)
     assert sum(t.numel() for t in made.state_dict().values()) == count(made)
+
+
+def test_initialise_takes_each_matrix_by_its_own_size():
+    """Heads that share keys have narrower matrices for keys and values."""
+    torch.manual_seed(1)
+    shared = GroupedQueryAttention(96, 8, 2)
+    initialise(shared)
+    for (matrix, bias), rows in zip(
+        shared.matrices(), (96, 24, 24), strict=True
+    ):
+        bound = math.sqrt(6 / (96 + rows))
+        assert 0.97 * bound < matrix.abs().max().item() <= bound
+        assert (bias == 0).all()
 
 
 @pytest.mark.parametrize(

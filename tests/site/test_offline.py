@@ -63,10 +63,15 @@ def alone(browser):
     context.close()
 
 
-@pytest.mark.parametrize("name", ["index", NOTEBOOKS[0], NOTEBOOKS[-1]])
+def test_its_front_door_leads_to_the_book(unpacked, alone):
+    alone.tab.goto((unpacked / "index.html").as_uri())
+    alone.tab.wait_for_url("**/book/index.html")
+    alone.assert_calm()
+
+
+@pytest.mark.parametrize("name", [NOTEBOOKS[0], NOTEBOOKS[-1]])
 def test_its_pages_open_without_a_network(unpacked, alone, name):
     alone.load((unpacked / f"{name}.html").as_uri())
-    alone.tab.wait_for_selector("h1")
     for image in alone.tab.locator("figure img").all():
         image.scroll_into_view_if_needed()
         alone.tab.wait_for_function(LOADED, arg=image.element_handle())

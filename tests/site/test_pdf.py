@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from copy import copy
 from itertools import pairwise
 
 import nbformat
@@ -101,6 +102,7 @@ def appendices(paper):
 
 def heading(tag):
     """The words of a heading as they are among the bookmarks."""
+    tag = copy(tag)
     for idle in tag.select(".headerlink, .katex-mathml"):
         idle.extract()
     return squeezed(tag.get_text())

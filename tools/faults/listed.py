@@ -1006,8 +1006,8 @@ LISTED = [
     ),
     Fault(
         "transformer",
-        "nn.init.xavier_uniform_(matrix)",
-        "nn.init.xavier_uniform_(weight)",
+        "matrices = [weight for weight, _ in module.matrices()]",
+        "matrices = [module.in_proj.weight]",
         "W_Q, W_K and W_V count as one matrix",
     ),
     Fault(
@@ -2126,6 +2126,61 @@ LISTED = [
         "if dist.get_rank() == 1:",
         "if dist.get_rank() == 0:",
         "another worker dies",
+    ),
+    # Chapter 18: bugs
+    Fault(
+        "diagnose",
+        "for volume in (loud, -loud):",
+        "for volume in (loud, loud):",
+        "a token that a negative score silences is not heard",
+    ),
+    Fault(
+        "diagnose",
+        "torch.stack(columns, dim=1)",
+        "torch.stack(columns, dim=0)",
+        "the table says who is heard by whom",
+    ),
+    Fault(
+        "diagnose",
+        "for loud in (1, 30):",
+        "for loud in (1, 1):",
+        "a finite number that hides is not found",
+    ),
+    Fault(
+        "diagnose",
+        "misfit = (weights @ v - out).norm() / out.norm()",
+        "misfit = (weights @ v - out).norm() * 0",
+        "scrambled heads are read as weights",
+    ),
+    Fault(
+        "diagnose",
+        "t = t - t.mean(-1, keepdim=True)",
+        "t = t - t.mean()",
+        "the sums of the rows stay in the slope",
+    ),
+    Fault(
+        "diagnose",
+        "error = (weights.sum(-1) - 1)",
+        "error = (weights.sum(-2) - 1)",
+        "the axis is tested along the queries",
+    ),
+    Fault(
+        "diagnose",
+        "kept = x.shape[1] - 2",
+        "kept = x.shape[1]",
+        "nothing is hidden, and nothing left out",
+    ),
+    Fault(
+        "diagnose",
+        'return judge("dropout off in evaluation", change, 0)',
+        'return judge("dropout off in evaluation", change, 9)',
+        "dropout may stay on",
+    ),
+    Fault(
+        "diagnose",
+        'if findings[0].verdict == "holds":',
+        'if findings[0].verdict != "holds":',
+        "only what cannot be called is examined",
     ),
 ]
 

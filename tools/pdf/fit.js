@@ -51,7 +51,7 @@
   const isUnbroken = (box) => isFigure(box) || box.matches(".whole, .equation");
   const isOpen = (box) => box.textContent.trim().endsWith(":");
   const mayGoFirst = (box, figure) =>
-    box.parentElement === figure.parentElement && box.matches("p, ul, ol, .equation");
+    box.parentElement === figure.parentElement && box.matches("p, ul, ol, .equation, .cell");
 
   // How far the printer moves a box down that does not fit into the room left.
   function push({ box, height, line }, next, room) {

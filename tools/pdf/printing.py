@@ -97,7 +97,9 @@ def printed(page: Page) -> bytes:
     Raises:
         RuntimeError: they do not.
     """
+    page.evaluate("document.body.classList.add('draft')")
     guess = places(page.pdf(prefer_css_page_size=True))
+    page.evaluate("document.body.classList.remove('draft')")
     for _ in range(PASSES):
         page.evaluate(NUMBER, guess)
         pdf = page.pdf(outline=True, tagged=True, prefer_css_page_size=True)

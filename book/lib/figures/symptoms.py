@@ -123,3 +123,32 @@ def consequences(
         words(axes, (j, 0.6), name, **style)
     bare(axes, (-11.2, len(properties) - 0.4), (-len(bugs) + 0.4, 8.4))
     return axes
+
+
+def verdicts(
+    names: list[str], properties: list[str], table: list[list[str]]
+) -> Axes:
+    """What holds and what fails, one row for each way to call a package."""
+    size = (5.4, 0.172 * (len(names) + 12))
+    figure, axes = plt.subplots(figsize=size)
+    looks = {
+        "holds": (MAY, ""),
+        "fails": (ACCENT, "×"),
+        "raises": (ACCENT, "E"),
+        "note": ("white", "n"),
+        "not offered": (PLATE, ""),
+    }
+    for i, name in enumerate(names):
+        words(axes, (-0.7, -i), name, ha="right", fontsize=9)
+        for j, verdict in enumerate(table[i]):
+            colour, mark = looks[verdict]
+            style = {"ec": FAINT, "lw": 0.4, "gid": verdict}
+            alpha = 0.45 if verdict == "holds" else 1.0
+            corner = (j - 0.44, -i - 0.44)
+            cell(axes, corner, (0.88, 0.88), colour, alpha=alpha, **style)
+            words(axes, (j, -i), mark, fontsize=9)
+    for j, name in enumerate(properties):
+        style = {"rotation": 90, "va": "bottom", "fontsize": 9}
+        words(axes, (j, 0.7), name, **style)
+    bare(axes, (-13, len(properties) - 0.4), (-len(names) + 0.4, 11.5))
+    return axes
