@@ -65,7 +65,7 @@ test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab 
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
-test-site: _build/.book .venv/.tests ## 1 minute | the built website, in a browser
+test-site: _build/.book .venv/.tests ## 2 minutes | the built website, in a browser
 	$(PYTEST) tests/site --dist loadscope
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
