@@ -17,9 +17,9 @@ HEAD = """\
 
 {count} bugs that were written in good faith, most of them in public. Each is
 cut down to a few lines of our own: the mistake (−) and what was meant (+),
-with a number that tells the two apart. This page is written by the program that runs them: the lines
-are executed as they stand, and the numbers are what they gave. `f` is what is
-called, `attention` and `weights_of` are those of
+with a number that tells the two apart. This page is written by the program
+that runs them: the lines are executed as they stand, and the numbers are what
+they gave. `f` is what is called, `attention` and `weights_of` are those of
 [chapter 4](04_masks.ipynb), `drawn` draws normal numbers.
 [Chapter 18](18_bugs.ipynb) tells how to see such things from outside;
 `diagnose` asks for all that can show in an attention.
