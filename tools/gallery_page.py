@@ -26,7 +26,7 @@ they gave. `f` is what is called, `attention` and `weights_of` are those of
 
 The links lead to the places where a bug was seen: a report, a question, the
 change that mended it, or the lines themselves. The code there is longer and
-may make the mistake in its own way; most of it has been mended since. A report
+may make the mistake in its own way; much of it has been mended since. A report
 may also be about the code of the person who wrote it, and not about the
 project. "Discussed in" leads to a thread that explains a bug which that
 project does not have, or that it documents as what is meant. A bug without a
