@@ -90,7 +90,7 @@ def local_attention(
     length = q.shape[-2]
     room = (0, 0, 0, -length % window)
     q, k, v = (F.pad(x, room).unflatten(-2, (-1, window)) for x in (q, k, v))
-    k, v = (
+    k, v = (  # each block, and ahead of it the one before
         torch.cat([F.pad(x, (0, 0, 0, 0, 1, -1)), x], dim=-2) for x in (k, v)
     )
     place = torch.arange(window, device=q.device)[:, None]
@@ -125,7 +125,7 @@ def linear_attention(
     wide = torch.promote_types(q.dtype, torch.float32)
     q, k = (F.elu(x.to(wide)) + 1 for x in (q, k))
     values = F.pad(v.to(wide), (0, 1), value=1.0)  # the 1 counts the weights
-    state = k[..., :0, :].mT @ values[..., :0, :]
+    state = k[..., :0, :].mT @ values[..., :0, :]  # zeros: no keys yet
     found = []
     for q_i, k_i, v_i in zip(
         *(x.split(chunk, dim=-2) for x in (q, k, values)), strict=True

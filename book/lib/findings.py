@@ -141,7 +141,7 @@ class Report:
 
 
 def judge(
-    name: str, seen: float | Tensor, limit: float, words: str = ""
+    name: str, seen: float | int | Tensor, limit: float | int, words: str = ""
 ) -> Finding:
     """A property holds if the number seen is at most its limit."""
     seen = float(torch.as_tensor(seen).detach())

@@ -32,7 +32,7 @@ class Bug:
     right: str
     symptom: str  # what the number is
     look: Callable[[Callable], float]
-    limit: float  # a right one stays at or below it
+    limit: float | int  # a right one stays at or below it
     check: str  # the one line, as a reader would type it
     where: dict[str, str] = field(default_factory=dict)  # label: address
 
@@ -466,11 +466,14 @@ def moved_by_shift(f: Callable, shift: int) -> Tensor:
 
 CLASS = """class Attention(nn.Module):
     def forward(self, x):
-        mask = {mask}
-        return F.scaled_dot_product_attention(x, x, x, mask{dropout})
+        mask = torch.ones(len(x[0]), len(x[0])).tril() > 0{mask}
+        attend = F.scaled_dot_product_attention
+        return attend(x, x, x, mask{dropout})
 f = Attention()
 """
-TRIANGLE = "torch.ones(x.shape[1], x.shape[1]).tril() > 0"
+DROPPED = """
+        if not self.training:
+            mask = None"""
 CAUSAL = {"call": "x -> out", "mask": "causal", "projections": False}
 
 
@@ -485,8 +488,8 @@ TRAINING = [
     Bug(
         "Training",
         "dropout stays on in evaluation",
-        CLASS.format(mask=TRIANGLE, dropout=", 0.1"),
-        CLASS.format(mask=TRIANGLE, dropout=", 0.1 * self.training"),
+        CLASS.format(mask="", dropout=", 0.1"),
+        CLASS.format(mask="", dropout=", 0.1 * self.training"),
         "difference of two evaluations",
         seen("dropout off in evaluation", **CAUSAL),
         0,
@@ -497,10 +500,8 @@ TRAINING = [
     Bug(
         "Training",
         "the mask is used in training only",
-        CLASS.format(
-            mask=f"{TRIANGLE} if self.training else None", dropout=""
-        ),
-        CLASS.format(mask=TRIANGLE, dropout=""),
+        CLASS.format(mask=DROPPED, dropout=""),
+        CLASS.format(mask="", dropout=""),
         "change of the past by another future, in evaluation",
         seen("leak, evaluation", **CAUSAL),
         1e-4,

@@ -130,7 +130,7 @@ class DecoderOnlyBlock(nn.Module):
 class DecoderOnly(nn.Module):
     """Token ids in, logits of each next token out.
 
-    Sources: Radford et al. 2019 for a decoder alone, Touvron et al. 2023 for
+    Sources: Radford et al. 2018 for a decoder alone, Touvron et al. 2023 for
     its parts.
 
     Args:

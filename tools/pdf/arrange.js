@@ -67,7 +67,7 @@
     const name = stem(page);
     const part = template.content;
     for (const idle of part.querySelectorAll(
-      ".headerlink, .prev-next, .page-footer, .page-links, .copy-button",
+      ".headerlink, .prev-next, .page-footer, .page-links, .copy-button, .api-source",
     ))
       idle.remove();
     renameIds(part, name);

@@ -211,7 +211,7 @@ def shared_heads(heads: int, shared: list[int]) -> Axes:
         for h in range(heads):
             box(axes, (h, low), (0.72, 0.5), f"$q_{{{h + 1}}}$", QUERY)
             middle = (h // group + 0.5) * group - 0.5
-            to = (middle + (h - middle) * 0.3, low + 0.95)
+            to = (middle + (h - middle) * 0.8 / group, low + 0.95)
             arrow(axes, (h, low + 0.28), to, QUERY, f"ask {r} {h}", lw=1)
         for h in range(kv_heads):
             middle = (h + 0.5) * group - 0.5

@@ -117,7 +117,7 @@ def gate() -> list[Axes]:
     for colour, (name, y) in zip((FAINT, ACCENT), curves.items(), strict=True):
         look = {"color": colour, "gid": name, "lw": 2}
         right.plot(numbers(z), numbers(y), **look)
-    words(right, (0.6, 2.9), "ReLU", color=FAINT, ha="right")
+    words(right, (2.6, 3.0), "ReLU", color=FAINT, ha="right")
     words(right, (2.6, 1.3), "SiLU", color=ACCENT, weight="bold")
     right.axhline(0, color=FAINT, lw=0.6)
     right.set(xlabel="z", ylim=(-0.8, 4), xlim=(-6, 4))
@@ -184,7 +184,7 @@ def reach(knows: Tensor, tokens: list[str]) -> Axes:
     heights, length = knows.shape
     figure, axes = plt.subplots(figsize=(5.4, 0.45 + 0.62 * heights))
     for h in range(heights):
-        name = "input" if h == 0 else f"block {h}"
+        name = "input" if h == 0 else f"layer {h}"
         style = {"ha": "right", "fontsize": 9.5}
         words(axes, (-0.3, 1.5 * h + 0.5), name, **style)
         for j in range(length):
