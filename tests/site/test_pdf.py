@@ -204,7 +204,7 @@ def test_no_page_is_empty(paper):
 def test_nothing_reaches_into_the_margins(paper):
     for number, boxes in enumerate(paper.boxes, start=1):
         for left, bottom, right, _ in boxes:
-            assert left >= SIDE - 2 and bottom >= 8 * MM, number
+            assert left >= SIDE - 3 and bottom >= 8 * MM, number
             assert right <= paper.width - SIDE + 1, number
 
 

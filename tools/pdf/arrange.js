@@ -115,7 +115,8 @@
     }
   }
 
-  // Imports and what draws a figure go to the second one; checks are left out.
+  // Imports, what draws a figure and long outputs go to the second one; checks
+  // are left out.
   function takeFoldedCode(chapter) {
     let number = 0;
     for (const cell of chapter.querySelectorAll(".cell")) {
@@ -125,7 +126,7 @@
       if (cell.matches(".tag_check, .tag_imports")) cell.remove();
       if (cell.matches(".tag_check")) continue;
       const id = `code.${chapter.id}.${++number}`;
-      const code = fold.querySelector(".cell_input");
+      const code = fold.querySelector(".cell_input, .cell_output");
       const figure = cell.querySelector("figure[id]");
       if (cell.matches(".tag_imports")) {
         entry(folded, chapter, id, chapter.id, "Imports", [code]);
@@ -135,9 +136,10 @@
         entry(folded, chapter, id, figure.id, label.replace("Fig.", "Figure"), [code]);
         figure.querySelector("figcaption p").append(" ", reference(id, "Code"));
       } else {
+        const words = code.matches(".cell_input") ? "Code" : "Output";
         cell.id ||= `${id}.place`;
-        entry(folded, chapter, id, cell.id, "Output", [code]);
-        cell.append(reference(id, "Code"));
+        entry(folded, chapter, id, cell.id, words, [code]);
+        cell.append(reference(id, words));
       }
     }
   }
