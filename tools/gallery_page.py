@@ -16,17 +16,21 @@ HEAD = """\
 # Gallery of bugs
 
 {count} bugs that were written in good faith, most of them in public. Each is
-shown as it was written (−) and as it was meant (+), with a number that tells
-the two apart. This page is written by the program that runs them: the lines
-are executed as they stand, and the numbers are what they gave. `f` is what is
-called, `attention` and `weights_of` are those of
+cut down to a few lines of our own: the mistake (−) and what was meant (+),
+with a number that tells the two apart. This page is written by the program
+that runs them: the lines are executed as they stand, and the numbers are what
+they gave. `f` is what is called, `attention` and `weights_of` are those of
 [chapter 4](04_masks.ipynb), `drawn` draws normal numbers.
 [Chapter 18](18_bugs.ipynb) tells how to see such things from outside;
 `diagnose` asks for all that can show in an attention.
 
 The links lead to the places where a bug was seen: a report, a question, the
-change that mended it, or the lines themselves. A bug without a link is one
-that we have written or been shown ourselves."""
+change that mended it, or the lines themselves. The code there is longer and
+may make the mistake in its own way; much of it has been mended since. A report
+may also be about the code of the person who wrote it, and not about the
+project. "Discussed in" leads to a thread that explains a bug which that
+project does not have, or that it documents as what is meant. A bug without a
+link is one that we have written or been shown ourselves."""
 
 
 def difference(bug: Bug) -> str:
@@ -42,11 +46,16 @@ def number(seen: float) -> str:
     return f"{seen:.2g}" if abs(seen) > 1e-3 else "0"
 
 
+def links(words: str, where: dict[str, str]) -> str:
+    """A sentence of links, if there are any."""
+    named = ", ".join(f"[{name}]({to})" for name, to in where.items())
+    return f" {words} {named}." if named else ""
+
+
 def entry(bug: Bug) -> str:
     """One bug as Markdown."""
     wrong, right = bug.number(bug.wrong), bug.number(bug.right)
-    links = [f"[{label}]({address})" for label, address in bug.where.items()]
-    seen = f" Seen in {', '.join(links)}." if links else ""
+    seen = links("Seen in", bug.where) + links("Discussed in", bug.told)
     symptom = bug.symptom[0].upper() + bug.symptom[1:]
     numbers = f"`{number(wrong)}`, mended `{number(right)}`"
     ask = bug.check if bug.check.endswith("?") else f"{bug.check}."

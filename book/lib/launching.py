@@ -24,7 +24,7 @@ from lib.parallel import group_of_workers
 from lib.workers import Traffic
 
 BOOK = Path(__file__).parents[1]
-OURS = re.compile(r"RANK|WORLD|MASTER_|TORCHELASTIC_|PYTHON_EXEC")
+OURS = re.compile(r"RANK|WORLD|MASTER_|TORCHELASTIC_|PYTHON_EXEC|^PET_")
 ENDED = re.compile(r"rank +: (\d+) .*\n +exitcode +: (-?\d+)")
 STOPPED = -signal.SIGTERM  # what torchrun does to the others
 
@@ -86,11 +86,18 @@ def command(folder: Path, world: int) -> list[str]:
 
 
 def surroundings() -> dict[str, str]:
-    """The environment of the workers: the same library, and no network."""
+    """The environment of the workers: the same library, and no network.
+
+    torchrun asks for the name of this machine more than ten times; where no
+    name server answers, each question would take many seconds.
+    """
     loopback = [n for _, n in socket.if_nameindex() if n.startswith("lo")]
-    usual = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": loopback[0]}
+    usual = {"OMP_NUM_THREADS": "1", "RES_OPTIONS": "timeout:1 attempts:1"}
+    if loopback:
+        usual["GLOO_SOCKET_IFNAME"] = loopback[0]
     kept = {k: v for k, v in os.environ.items() if not OURS.search(k)}
-    return usual | kept | {"PYTHONPATH": str(BOOK)}
+    paths = filter(None, (str(BOOK), kept.get("PYTHONPATH")))
+    return usual | kept | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 def finished(command: list[str], limit: int) -> tuple[int, str]:
@@ -146,7 +153,8 @@ def work(folder: Path) -> None:
     rank = os.environ["RANK"]
     task, patience, count = read(folder / "task.pt")
     module, _, name = task.rpartition(":")
-    with group_of_workers(patience) as place, noted(folder, rank):
+    note = noted(folder, rank)  # of what fails before and after the task
+    with note, group_of_workers(patience) as place, noted(folder, rank):
         function = getattr(import_module(module or "lib.parallel"), name)
         given = read(folder / "given.pt", place)
         with Traffic() if count else nullcontext() as traffic:
@@ -158,14 +166,17 @@ def work(folder: Path) -> None:
 
 @contextmanager
 def noted(folder: Path, rank: str) -> Iterator[None]:
-    """Write an error down before the other workers can notice it."""
+    """Write an error down, once, before the other workers can notice it."""
+    path = folder / f"{rank}.json"
     try:
         yield
     except Exception as error:
+        if path.exists():
+            raise
         said = re.sub(r"^\[\S+\] ", "", str(error))  # a file of PyTorch's
         note = {"rank": rank, "error": f"{type(error).__name__}: {said}"}
         note["time"] = time.time()
-        (folder / f"{rank}.json").write_text(json.dumps(note))
+        path.write_text(json.dumps(note))
         raise
 
 

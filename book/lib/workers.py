@@ -1,11 +1,11 @@
 """What else several workers do for chapter 17, and what counts their sums.
 
-Not taught. The same attention by PyTorch's `parallelize_module`, and two
-trainings in one launch.
+Not taught. The same attention by PyTorch's `parallelize_module`, and several
+tasks in one launch.
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch.distributed as dist
 from jaxtyping import Bool, Float
@@ -124,3 +124,8 @@ def train_both_ways(**given: object) -> dict:
     tokens, weights = train_together(**given, weighted=True)
     workers, _ = train_together(**given, weighted=False)
     return {"tokens": tokens, "workers": workers, "weights": weights}
+
+
+def in_turn(**tasks: Callable[[], object]) -> dict:
+    """What each of several functions returns, by its name."""
+    return {name: task() for name, task in tasks.items()}

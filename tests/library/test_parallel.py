@@ -1,7 +1,6 @@
-"""lib.parallel: the parts are the whole, in one process and in several.
+"""lib.parallel: the parts are the whole, in one process.
 
-What needs several processes runs in few launches, because each imports torch
-anew; the parts' own arithmetic needs one process.
+What needs several processes is in test_workers.py.
 """
 
 import copy
@@ -13,7 +12,7 @@ from hypothesis import given
 from torch import nn
 
 from lib.heads import MultiHeadAttention
-from lib.launching import on_workers, surroundings
+from lib.launching import surroundings
 from lib.layers import FeedForward
 from lib.masks import causal_mask
 from lib.parallel import (
@@ -198,60 +197,6 @@ def test_shares_have_the_mean_one(monkeypatch):
     monkeypatch.setattr(dist, "all_reduce", lambda x: x.copy_(counts))
     monkeypatch.setattr(dist, "get_world_size", lambda: 2)
     assert [token_share(ids, 9) for ids in targets] == [4 / 3, 2 / 3]
-
-
-@pytest.fixture(scope="module")
-def in_three():
-    """What three processes make of attention, then feed-forward network."""
-    made, x = layers()
-    gradient = normal(2, 5, 12, dtype=D64, seed=1)
-    given = {"layers": made, "x": x, "gradient": gradient}
-    results = on_workers("there_and_back", world=3, count=True, **given)
-    return made, x, gradient, results
-
-
-def test_three_processes_are_one(in_three):
-    made, x, gradient, results = in_three
-    x = x.clone().requires_grad_()
-    middle = made[0](x)
-    last = made[1](middle)
-    last.backward(gradient)
-    for result in results:
-        for output, expected in zip(
-            result["outputs"], (middle, last), strict=True
-        ):
-            close(output.to(x.device), expected, steps=64)
-        close(result["x"].to(x.device), x.grad, steps=512)
-
-
-def test_every_weight_of_three_processes_has_its_gradient(in_three):
-    made, x, gradient, results = in_three
-    for layer in made:
-        layer.zero_grad()
-    made[1](made[0](x)).backward(gradient)
-    heads, units = made
-    wide = heads.in_proj.weight.grad.view(3, 12, 12)
-    for rank, result in enumerate(results):
-        own = own_stretch(12, rank, 3)
-        hidden = own_stretch(18, rank, 3)
-        expected = [
-            heads.out_proj.bias.grad,
-            wide[:, own].flatten(0, 1),
-            heads.in_proj.bias.grad.view(3, 12)[:, own].flatten(),
-            heads.out_proj.weight.grad.T[own],
-            units.narrow.bias.grad,
-            units.widen.weight.grad[hidden],
-            units.widen.bias.grad[hidden],
-            units.narrow.weight.grad.T[hidden],
-        ]
-        for found, wanted in zip(result["weights"], expected, strict=True):
-            close(found.to(wanted.device), wanted, steps=512)
-
-
-def test_four_tensors_are_summed(in_three):
-    _, x, _, results = in_three
-    for result in results:
-        assert result["sums"] == [x.nbytes] * 4
 
 
 BAD = [

@@ -1,8 +1,15 @@
-"""What workers run: all of it in one process, and in several."""
+"""What workers run: all of it in one process, and in several.
+
+Every process of a launch imports torch anew, so what needs several runs in
+three launches: one in which all goes well, one in which a worker is killed,
+and one in which a worker hangs.
+"""
 
 import json
+import os
 import runpy
 import signal
+import subprocess
 import time
 from functools import partial
 
@@ -23,7 +30,7 @@ from lib.heads import MultiHeadAttention
 from lib.launching import WorkerError, on_workers, what_happened
 from lib.layers import FeedForward
 from lib.masks import causal_mask
-from lib.parallel import group_of_workers
+from lib.parallel import group_of_workers, own_stretch
 from lib.training import label_smoothed_loss
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import close, normal, refused
@@ -57,17 +64,17 @@ def alone(one):
 
 def layers():
     torch.manual_seed(4)
-    made = [MultiHeadAttention(8, 4), FeedForward(8, 12)]
+    made = [MultiHeadAttention(12, 6), FeedForward(12, 18)]
     for layer in made:
         for weight in layer.parameters():
             nn.init.normal_(weight, std=0.4)
         layer.double()
-    return made, normal(2, 5, 8, dtype=D64).cpu()
+    return made, normal(2, 5, 12, dtype=D64).cpu()
 
 
 def given():
     made, x = layers()
-    gradient = normal(2, 5, 8, dtype=D64, seed=1).cpu()
+    gradient = normal(2, 5, 12, dtype=D64, seed=1).cpu()
     return {"layers": made, "x": x, "gradient": gradient}
 
 
@@ -184,10 +191,10 @@ def test_traffic_sees_sums_and_nothing_else(alone):
 
 
 def pairs():
-    """Rows for two workers in turn, those of worker 1 much longer."""
+    """Two rows for each of three workers, those of worker 1 much longer."""
     torch.manual_seed(5)
     rows = []
-    for width in (2, 6, 3, 7, 1, 6):
+    for width in (2, 6, 3, 1, 7, 3):
         ids = torch.randint(3, 9, (width,))
         rows.append(nn.functional.pad(ids, (0, 7 - width)))
     target = torch.stack(rows)
@@ -239,6 +246,14 @@ def test_worker_1_meets_its_fate(alone, monkeypatch):
     assert met == [1]
 
 
+def test_several_tasks_are_done_in_turn():
+    done = []
+    found = workers.in_turn(
+        b=partial(done.append, 1), a=partial(done.append, 2), c=done.copy
+    )
+    assert found == {"b": None, "a": None, "c": [1, 2]} and done == [1, 2]
+
+
 # What lib.launching does in one process.
 
 
@@ -268,6 +283,38 @@ def test_a_worker_does_as_it_is_told(tmp_path, monkeypatch, one):
     note = json.loads((tmp_path / "0.json").read_text())
     assert note["rank"] == "0" and note["error"].startswith("TypeError: ")
     assert not dist.is_initialized()
+
+
+def test_an_error_of_a_worker_is_handed_over(tmp_path, monkeypatch, one):
+    monkeypatch.setattr(dist, "get_world_size", lambda: 4)
+    order(tmp_path, "there_and_back", **given())
+    with pytest.raises(ValueError):
+        launching.work(tmp_path)
+    error = "ValueError: heads: expected a multiple of the 4 workers, got 6"
+    assert what_happened(tmp_path, "", 4) == f"worker 0 of 4: {error}"
+
+
+def test_a_worker_that_cannot_join_says_why(tmp_path, monkeypatch, one):
+    def fail(*_, **__):
+        raise OSError("no way to the others")
+
+    monkeypatch.setattr(dist, "init_process_group", fail)
+    order(tmp_path, "lose_one", fate=print)
+    with pytest.raises(OSError):
+        launching.work(tmp_path)
+    error = "OSError: no way to the others"
+    assert what_happened(tmp_path, "", 2) == f"worker 0 of 2: {error}"
+
+
+def test_the_first_note_of_a_worker_stays(tmp_path):
+    with pytest.raises(ZeroDivisionError), launching.noted(tmp_path, "0"):
+        try:
+            with launching.noted(tmp_path, "0"):
+                raise ValueError("first")
+        finally:
+            raise ZeroDivisionError
+    note = json.loads((tmp_path / "0.json").read_text())
+    assert note["error"] == "ValueError: first"
 
 
 REPORT = """\
@@ -306,10 +353,27 @@ def test_a_path_of_pytorch_is_left_out(tmp_path):
 
 def test_workers_get_the_library_and_no_order_of_another_launch(one):
     found = launching.surroundings()
-    assert found["PYTHONPATH"] == str(launching.BOOK)
+    assert found["PYTHONPATH"].split(os.pathsep)[0] == str(launching.BOOK)
     kept = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"} & set(found)
     assert not kept and found["GLOO_SOCKET_IFNAME"] == LOOPBACK
     assert "OMP_NUM_THREADS" in found
+
+
+def test_workers_find_what_this_process_finds(monkeypatch):
+    monkeypatch.setenv("PET_MAX_RESTARTS", "3")  # a default of torchrun
+    monkeypatch.setenv("PYTHONPATH", "further")
+    monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
+    names = [(1, "eth0"), (2, "lo")]
+    monkeypatch.setattr(launching.socket, "if_nameindex", lambda: names)
+    found = launching.surroundings()
+    assert found["PYTHONPATH"] == f"{launching.BOOK}{os.pathsep}further"
+    assert found["GLOO_SOCKET_IFNAME"] == "lo"
+    assert "PET_MAX_RESTARTS" not in found
+    monkeypatch.setattr(launching.socket, "if_nameindex", lambda: names[:1])
+    monkeypatch.delenv("PYTHONPATH")
+    found = launching.surroundings()
+    assert found["PYTHONPATH"] == str(launching.BOOK)
+    assert "GLOO_SOCKET_IFNAME" not in found
 
 
 @pytest.mark.bad_input
@@ -330,24 +394,72 @@ def test_what_cannot_be_launched_is_refused():
 # In several processes.
 
 
-def test_two_processes_by_torch_are_one():
-    for found in on_workers("lib.workers:by_torch", world=2, **by_torch()):
-        is_whole(found)
-        size = found["plain"]["x"].nbytes
+@pytest.fixture(scope="module")
+def in_three():
+    """What three processes make of all that is asked of them."""
+    return on_workers(
+        "lib.workers:in_turn",
+        world=3,
+        count=True,
+        by_hand=partial(parallel.there_and_back, **given()),
+        by_torch=partial(workers.by_torch, **by_torch()),
+        trained=partial(
+            workers.train_both_ways, model=model(), batches=[pairs()] * 4
+        ),
+    )
+
+
+def test_three_processes_are_one(in_three):
+    outputs, slopes = whole(**given())
+    for result in in_three:
+        found = result["by_hand"]
+        for output, expected in zip(found["outputs"], outputs, strict=True):
+            close(output, expected, steps=64)
+        close(found["x"], slopes, steps=512)
+
+
+def test_every_weight_of_three_processes_has_its_gradient(in_three):
+    arguments = given()
+    heads, units = arguments["layers"]
+    whole(**arguments)
+    wide = heads.in_proj.weight.grad.view(3, 12, 12)
+    for rank, result in enumerate(in_three):
+        own = own_stretch(12, rank, 3)
+        hidden = own_stretch(18, rank, 3)
+        expected = [
+            heads.out_proj.bias.grad,
+            wide[:, own].flatten(0, 1),
+            heads.in_proj.bias.grad.view(3, 12)[:, own].flatten(),
+            heads.out_proj.weight.grad.T[own],
+            units.narrow.bias.grad,
+            units.widen.weight.grad[hidden],
+            units.widen.bias.grad[hidden],
+            units.narrow.weight.grad.T[hidden],
+        ]
+        weights = result["by_hand"]["weights"]
+        for found, wanted in zip(weights, expected, strict=True):
+            close(found, wanted, steps=512)
+
+
+def test_three_processes_by_torch_are_one(in_three):
+    for result in in_three:
+        is_whole(result["by_torch"])
+
+
+def test_four_tensors_are_summed_by_hand_and_six_or_four_by_torch(in_three):
+    size = given()["x"].nbytes
+    for result in in_three:
+        found = result["by_torch"]
         assert found["plain"]["sums"] == [size] * 6
         assert found["prepared"]["sums"] == [size] * 4
+        by_hand, by_torch = result["sums"][:4], result["sums"][4:14]
+        assert by_hand == [size] * 4 and by_torch == [size] * 10
+        assert result["sums"][14] != size  # then they train
 
 
-def test_two_processes_train_as_one_if_tokens_count_the_same():
-    start, batch = model(), pairs()
-    results = on_workers(
-        "lib.workers:train_both_ways",
-        world=2,
-        model=start,
-        batches=[batch] * 4,
-    )
-    losses, weights = by_itself(batch, 4)
-    for result in results:
+def test_three_processes_train_as_one_if_tokens_count_the_same(in_three):
+    losses, weights = by_itself(pairs(), 4)
+    for result in (result["trained"] for result in in_three):
         close(result["tokens"], losses, steps=64)
         for found, wanted in zip(result["weights"], weights, strict=True):
             close(found, wanted.detach(), steps=512)
@@ -366,19 +478,39 @@ def test_a_killed_worker_is_named():
 def test_a_worker_that_hangs_is_given_up():
     with pytest.raises(WorkerError) as caught:
         on_workers(
-            "lose_one", world=2, patience=10, fate=partial(time.sleep, 300)
+            "lose_one", world=2, patience=20, fate=partial(time.sleep, 300)
         )
     assert "worker 0 of 2" in str(caught.value)
     assert "imed out" in str(caught.value)
 
 
-def test_an_error_of_a_worker_is_handed_over():
-    with pytest.raises(WorkerError) as caught:
-        on_workers("there_and_back", world=3, **given())
-    error = "ValueError: heads: expected a multiple of the 3 workers, got 4"
-    assert str(caught.value).endswith(f"of 3: {error}")
+HANGS = """\
+import os, sys, time
+from pathlib import Path
+path = Path(sys.argv[1], "started")
+path.write_text(str(os.getpid()))
+path.rename(path.with_name("hangs"))
+time.sleep(300)
+"""
 
 
-def test_when_time_is_up_all_are_stopped():
-    with pytest.raises(TimeoutError, match="within 5 seconds, got none"):
-        on_workers("signal:pause", world=1, limit=5)
+def test_when_time_is_up_all_are_stopped(tmp_path, monkeypatch):
+    (tmp_path / "hangs.py").write_text(HANGS)
+    started = tmp_path / "hangs"
+
+    class UntilItHangs(subprocess.Popen):
+        def communicate(self, input=None, timeout=None):
+            if timeout is None:
+                return super().communicate()
+            assert timeout == 7
+            while not started.exists() and self.poll() is None:
+                time.sleep(0.1)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(launching.subprocess, "Popen", UntilItHangs)
+    *torchrun, _, _, folder = launching.command(tmp_path, 1)
+    script = str(tmp_path / "hangs.py")  # it need not import torch
+    with pytest.raises(TimeoutError, match="within 7 seconds, got none"):
+        launching.finished([*torchrun, script, folder], 7)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)

@@ -19,7 +19,8 @@ def test_every_bug_has_its_lines_its_number_and_its_question():
     parts = re.split(r"^### ", stored(), flags=re.MULTILINE)[1:]
     assert len(parts) == len(GALLERY)
     for part in parts:
-        assert "```diff\n" in part and "\n- " in part and "\n+ " in part
+        assert "```diff\n" in part
+        assert "\n- " in part  # what mends it may only be to leave it out
         assert re.search(r"`.+`, mended `.+`\. \*Ask:\* .+[.?]", part)
 
 
