@@ -32,13 +32,13 @@ book: _build/.book ## 10 s | build the website into _build/html
 serve: book ## | show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
-pdf: book .venv/.pdf ## 1 minute | the whole book as one PDF (needs Chromium)
+pdf: book .venv/.pdf ## 2 minutes | the whole book as one PDF (needs Chromium)
 	$(BIN)/python -m tools.pdf
 
 offline: book ## 5 s | the website as a zip that opens without a network
 	$(BIN)/python -m tools.offline
 
-site: pdf offline ## 1 minute | the website with both of them to download
+site: pdf offline ## 2 minutes | the website with both of them to download
 
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
