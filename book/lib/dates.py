@@ -221,6 +221,14 @@ def batches(
     validate.positive(size=size, bucket=bucket)
     validate.integer("seed", seed)
     validate.collatable(examples, Vocabulary, source, target)
+    parts = in_buckets(examples, size, bucket, seed)
+    return [collate(part, source, target) for part in parts]
+
+
+def in_buckets(
+    examples: Sequence[Example], size: int, bucket: int, seed: int
+) -> list[list[Example]]:
+    """The examples of each batch, shuffled; arguments as in `batches`."""
     shuffle = random.Random(seed).shuffle
     shuffle(examples := list(examples))
     parts = []
@@ -229,7 +237,7 @@ def batches(
         parts += stretches(pool, size)
     if bucket > 1:
         shuffle(parts)
-    return [collate(part, source, target) for part in parts]
+    return parts
 
 
 def stretches(items: Sequence, size: int) -> list[Sequence]:

@@ -5,24 +5,20 @@ and EOS; BOS says where the answer begins. What is asked for before that does
 not count: its target is -100, which a loss of torch leaves out by itself.
 """
 
-import hashlib
-import json
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
-from safetensors.torch import load
 from torch import Tensor, nn
 
 from lib import validate
-from lib.dates import Batch, Example, stretches
+from lib.dates import Batch, Example, in_buckets
 from lib.llama import DecoderOnly, DecoderOnlyConfig
 from lib.text import Vocabulary, pad_batch
+from lib.trained import FOLDER, read_kept, to_be_asked
 
-FOLDER = Path(__file__).parents[1] / "data"
 IGNORED = -100
 
 
@@ -62,14 +58,7 @@ def one_text_batches(
         ValueError: there is no example, or a number is below 1.
     """
     validate.positive(size=size, bucket=bucket)
-    shuffle = random.Random(seed).shuffle
-    shuffle(examples := list(examples))
-    parts = []
-    for pool in stretches(examples, size * bucket):
-        pool = sorted(pool, key=lambda e: len(e.text)) if bucket > 1 else pool
-        parts += stretches(pool, size)
-    if bucket > 1:
-        shuffle(parts)
+    parts = in_buckets(examples, size, bucket, seed)
     return [one_text(part, vocabulary) for part in parts]
 
 
@@ -117,16 +106,9 @@ def one_text_model(
         FileNotFoundError: a file is missing.
         ValueError: the weights are not those of the card.
     """
-    card = json.loads((folder / "one_text.json").read_text(encoding="utf-8"))
-    weights = (folder / "one_text.safetensors").read_bytes()
-    if (found := hashlib.sha256(weights).hexdigest()) != card["sha256"]:
-        raise ValueError(
-            "one_text.safetensors: expected the weights of the card, SHA-256 "
-            f"{card['sha256']}, got {found}; fetch the file again"
-        )
+    weights, card = read_kept("one_text", folder)
     with torch.random.fork_rng(devices=[]):  # its start is not needed
         model = DecoderOnly(DecoderOnlyConfig(**card["config"]))
-    model.load_state_dict(load(weights))
-    model = model.double().requires_grad_(False).eval().to(device)
+    model = to_be_asked(model, weights, device)
     vocabulary = Vocabulary(card["tokens"], split=list, join="".join)
     return Trained(model, vocabulary, card)

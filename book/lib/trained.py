@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import torch
 from safetensors.torch import load
+from torch import Tensor, nn
 
 from lib.text import Vocabulary
 from lib.transformer import Transformer, TransformerConfig
@@ -43,19 +44,37 @@ def date_model(
         FileNotFoundError: a file is missing.
         ValueError: the weights are not those of the card.
     """
-    card = json.loads((folder / "dates.json").read_text(encoding="utf-8"))
-    weights = (folder / "dates.safetensors").read_bytes()
-    if (found := hashlib.sha256(weights).hexdigest()) != card["sha256"]:
-        raise ValueError(
-            "dates.safetensors: expected the weights of the card, SHA-256 "
-            f"{card['sha256']}, got {found}; fetch the file again"
-        )
+    weights, card = read_kept("dates", folder)
     with torch.random.fork_rng(devices=[]):  # its start is not needed
         model = Transformer(TransformerConfig(**card["config"]))
-    model.load_state_dict(load(weights))
-    model = model.double().requires_grad_(False).eval().to(device)
+    model = to_be_asked(model, weights, device)
     source, target = (
         Vocabulary(card[side], split=list, join="".join)
         for side in ("source", "target")
     )
     return Trained(model, source, target, card)
+
+
+def read_kept(name: str, folder: Path) -> tuple[dict[str, Tensor], dict]:
+    """The weights of a kept model, and the card that says whose they are.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: the weights are not those of the card.
+    """
+    card = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    weights = (folder / f"{name}.safetensors").read_bytes()
+    if (found := hashlib.sha256(weights).hexdigest()) != card["sha256"]:
+        raise ValueError(
+            f"{name}.safetensors: expected the weights of the card, SHA-256 "
+            f"{card['sha256']}, got {found}; fetch the file again"
+        )
+    return load(weights), card
+
+
+def to_be_asked(
+    model: nn.Module, weights: dict[str, Tensor], device: torch.device | str
+) -> nn.Module:
+    """The model with these weights: float64, no dropout, no gradients."""
+    model.load_state_dict(weights)
+    return model.double().requires_grad_(False).eval().to(device)

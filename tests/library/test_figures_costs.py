@@ -4,10 +4,9 @@ import math
 
 import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
 from lib.efficient import layer_operations
+from tests.library.draw import draws
 
 LENGTHS = [2**power for power in range(4, 12)]
 COSTS = [layer_operations(n, 32, 128) for n in LENGTHS]
@@ -28,19 +27,6 @@ DRAWN = {
     "patterns": (MASKS,),
     "shared_heads": (4, [4, 2, 1]),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def gids(axes):

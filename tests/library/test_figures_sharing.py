@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from matplotlib import pyplot as plt
 
 from lib import figures
+from tests.library.draw import draws
 
 LOSSES = torch.linspace(4, 3, 10)
 FORWARD, BACKWARD = list("abcd"), list("efgh")
@@ -14,19 +14,6 @@ DRAWN = {
     "ring": (3,),
     "losses_together": (LOSSES, LOSSES, LOSSES - 0.1),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def named(marks):

@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 CAUSAL = torch.ones(3, 3).tril() > 0
 FAINT = torch.tensor([[1.0, 0.001, 0.0], [0.0, 1.0, 0.5], [1.0, 1.0, 1.0]])
@@ -27,19 +26,6 @@ DRAWN = {
         [{"x"}, {"y"}],
     ),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 @draws("hearing")

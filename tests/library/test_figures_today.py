@@ -1,10 +1,8 @@
 """lib.figures.today: the block of 2017 and that of today."""
 
-import pytest
 import torch
-from matplotlib import pyplot as plt
 
-from lib import figures
+from tests.library.draw import draws
 
 KNOWS = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]).bool()
 LINES = {"steep": -torch.arange(20) / 2, "flat": -torch.arange(20) / 100}
@@ -17,19 +15,6 @@ DRAWN = {
     "biases": (LINES, STEPS, 12),
     "one_row": (list("hiB12"), ["", "", "1", "2", "E"]),
 }
-
-
-@pytest.fixture
-def drawn(request):
-    """What the function of this name draws."""
-    axes = getattr(figures, request.param)(*DRAWN[request.param])
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")
-
-
-def draws(name):
-    return pytest.mark.parametrize("drawn", [name], indirect=True)
 
 
 def named(axes):

@@ -15,7 +15,7 @@ from lib.llama import (
     read_config,
     write_on,
 )
-from lib.one_text import FOLDER
+from lib.trained import FOLDER
 from tests.library.draw import DEVICE, close, refused, same
 
 BAD = pytest.mark.bad_input

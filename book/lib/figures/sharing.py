@@ -25,7 +25,7 @@ DONE = "#CFE3B4"  # a piece of which every summand has come
 Sent = tuple[int, int]  # a worker, and the piece that it sends on
 
 
-def signed(number: float) -> str:
+def _signed(number: float) -> str:
     """+1, or −3 with a proper minus."""
     return f"{number:+g}".replace("-", "−")
 
@@ -45,13 +45,13 @@ def two_workers(parts: dict[str, float], bias: float) -> Axes:
         words(axes, (x, 1.35), "times its rows of $W_O$", fontsize=9)
         arrow(axes, (x, 2.95), (0.3 * side, 3.85), WORKERS[w], lw=2.2)
         at = (x + 0.35 * side, 3.35)
-        words(axes, at, signed(part), fontsize=13, gid=f"part {w}")
+        words(axes, at, _signed(part), fontsize=13, gid=f"part {w}")
     style = {"boxstyle": "circle", "fc": "white", "ec": INK}
     words(axes, (0, 4.05), "+", fontsize=14, bbox=style)
     arrow(axes, (2.5, 4.05), (0.35, 4.05), INK, "bias")
-    words(axes, (2.6, 4.05), f"bias {signed(bias)}, once", ha="left")
+    words(axes, (2.6, 4.05), f"bias {_signed(bias)}, once", ha="left")
     arrow(axes, (0, 4.32), (0, 4.75), INK, "sum")
-    total = signed(sum(parts.values()) + bias)
+    total = _signed(sum(parts.values()) + bias)
     total = f"“eat”: {total}, on both workers"
     box(axes, (0, 5.03), (4.6, 0.55), total, OUTPUT, "total")
     bare(axes, (-4.1, 4.7), (-0.35, 5.4))
