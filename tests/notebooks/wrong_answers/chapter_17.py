@@ -269,7 +269,7 @@ def accumulate(model, parts):
         (loss * count / mean).backward()
 """,
     },
-    "shared_cross_entropy": {
+    "loss_of": {
         "adds up exponentials without the largest score": """
 def summary(part, target, first):
     columns = part.shape[1]
