@@ -275,6 +275,11 @@ def pages_about_chapters(app, env):
     return [name for name in env.found_docs if name.startswith(quoting)]
 
 
+def write_every_page(app, env):
+    """A page that is not written anew loses its terms in the search."""
+    return sorted(env.found_docs)
+
+
 def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     app.add_config_value("book_site_digest", digest(HERE.glob("*.py")), "env")
@@ -292,6 +297,7 @@ def setup(app):
     app.connect("env-updated", pages_about_chapters)
     app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", prepare_page)
+    app.connect("env-updated", write_every_page)
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
