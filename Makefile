@@ -43,13 +43,13 @@ site: pdf offline ## 2 minutes | the website with both of them to download
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-test: lint test-tools test-library test-notebooks test-site ## 10 minutes | check everything that needs no GPU, cheap checks first
+test: lint test-tools test-library test-notebooks test-site ## 15 minutes | check everything that needs no GPU, cheap checks first
 
-test-tools: .venv/.tests ## 3 minutes | the rules, the tools and the pages as they lie there
+test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
 	  --ignore tests/library --ignore tests/site
 
-test-library: .venv/.tests ## 3 minutes | unit tests, their signatures enforced
+test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
 	@mkdir -p _build
 	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
 	  -m "not bad_input and not compiled" \
@@ -57,7 +57,7 @@ test-library: .venv/.tests ## 3 minutes | unit tests, their signatures enforced
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
 
-test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
+test-notebooks: .venv/.tests ## 3 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
 	$(BIN)/python -m tools.alone $(CHAPTER)
 	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
@@ -65,7 +65,7 @@ test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab 
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
-test-site: _build/.book .venv/.tests ## 2 minutes | the built website, in a browser
+test-site: _build/.book .venv/.tests ## 4 minutes | the built website, in a browser
 	$(PYTEST) tests/site --dist loadscope
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
