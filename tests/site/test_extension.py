@@ -495,3 +495,16 @@ def test_without_a_report_the_page_says_so(tmp_path):
         (tmp_path / "reports" / f"{day}.json").write_text(text)
     dates = [r["date"] for r in gpu_reports.read(tmp_path)]
     assert dates == ["2026-03-04", "2026-01-02"]
+
+
+def test_a_rebuild_keeps_the_terms_of_all_pages_in_the_search(small):
+    index = small / "_build" / "html" / "searchindex.js"
+    (before,) = re.findall(r'"?indexentries"?: ({.*?\]})', index.read_text())
+    assert '"key": [[' in before and before.count("[") > 2
+    path = small / "book" / "02_two.ipynb"
+    notebook = nbformat.read(path, 4)
+    notebook.cells.append(new_markdown_cell("More."))
+    nbformat.write(notebook, path)
+    build(small)
+    (after,) = re.findall(r'"?indexentries"?: ({.*?\]})', index.read_text())
+    assert after == before
