@@ -14,9 +14,9 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve pdf offline site lab test test-tools test-library \
-  test-notebooks test-site test-gpu test-public sync faults conformance bench \
-  model ablations speedrun lint clean FORCE
+.PHONY: help book serve slides pdf offline site lab test test-tools \
+  test-library test-notebooks test-site test-gpu test-public sync faults \
+  conformance bench model ablations speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -32,13 +32,16 @@ book: _build/.book ## 10 s | build the website into _build/html
 serve: book ## | show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
+slides: book ## 10 s | slides of every chapter, beside the website
+	$(BIN)/python -m tools.slides
+
 pdf: book .venv/.pdf ## 2 minutes | the whole book as one PDF (needs Chromium)
 	$(BIN)/python -m tools.pdf
 
 offline: book ## 5 s | the website as a zip that opens without a network
 	$(BIN)/python -m tools.offline
 
-site: pdf offline ## 2 minutes | the website with both of them to download
+site: slides pdf offline ## 2 minutes | the website with the slides and both downloads
 
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
@@ -123,6 +126,6 @@ FORCE:
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)
-	@rm -rf _build/html/downloads # made of the pages before
+	@rm -rf _build/html/downloads _build/html/slides # made of what was before
 	$(BIN)/python $(BIN)/jupyter-book build . -W -n --keep-going
 	@touch $@
