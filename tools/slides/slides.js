@@ -23,7 +23,6 @@ addEventListener("DOMContentLoaded", () => {
     height: 720,
     margin: 0,
     center: false,
-    display: "flex",
     transition: "none",
     backgroundTransition: "none",
     hash: true,
