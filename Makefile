@@ -51,6 +51,7 @@ test: lint test-tools test-library test-notebooks test-site ## 15 minutes | chec
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
 	  --ignore tests/library --ignore tests/site
+	@$(BIN)/python -m tools.teaching --table
 
 test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
 	@mkdir -p _build
@@ -76,6 +77,7 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
+	$(BIN)/python -m tools.teaching
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
 
@@ -85,6 +87,7 @@ faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what 
 
 kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
 	$(BIN)/python -m tools.mutants --stale
+	$(BIN)/python -m tools.teaching
 
 conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
 	$(PACKAGES) -m lib.diagnose --public
