@@ -262,11 +262,26 @@ def test_a_chapter_leads_to_its_slides_where_there_are_any(site, tmp_path):
     (tmp_path / links.FOLDER).mkdir()
     there = tmp_path / links.FOLDER / page.name
     link = '<a href="../slides/04_masks.html">Slides</a>'
-    for has_slides in (True, False):
-        there.touch() if has_slides else there.unlink()
+    there.write_text("<title>4. Masks · slides · The book</title>")
+    for _ in range(2):
         links.link(tmp_path)
-        links.link(tmp_path)
-        assert page.read_text().count(link) == has_slides
+        assert page.read_text().count(link) == 1
+    there.unlink()
+    links.link(tmp_path)
+    assert link not in page.read_text()
+
+
+def test_the_page_for_teachers_lists_the_decks(decks, site, tmp_path):
+    page = tmp_path / f"{links.PAGE}.html"
+    page.parent.mkdir(parents=True)
+    shutil.copy(site / f"{links.PAGE}.html", page)
+    links.link(tmp_path)
+    assert links.NONE in page.read_text()
+    shutil.copytree(decks, tmp_path / links.FOLDER)
+    links.link(tmp_path)
+    text = page.read_text()
+    link = f'<a href="../../slides/{SAMPLE}.html">99. A sample</a>'
+    assert link in text and links.NONE not in text
 
 
 def test_chapters_without_slides_are_named(tmp_path, capsys):

@@ -20,7 +20,6 @@ from book._ext.mathematics import typeset
 from tools.slides.deck import NUMBER, Part, Slide
 
 HERE = Path(__file__).parent
-PAGE = re.compile(r'href="(?!\w+:|#)([\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
 LINK = re.compile(r"</?a\b[^>]*>")
 FOLDED = re.compile(r"<details>")
 COLUMN = 0.602  # of its size is a letter of code wide
@@ -43,15 +42,16 @@ def markdown(output: str) -> MarkdownIt:
     def formula(tex: str, options: dict) -> str:
         return typeset(tex, options.get("display_mode", True), output)
 
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
-    parser.use(dollarmath_plugin, renderer=formula, double_inline=True)
+    parser = MarkdownIt("commonmark", {"html": True, "typographer": True})
+    parser.enable(["table", "smartquotes"]).use(
+        dollarmath_plugin, renderer=formula
+    )
     return parser.use(amsmath_plugin, renderer=lambda tex: formula(tex, {}))
 
 
-def words(text: str) -> str:
-    """Words of a slide; links to pages of the book lead to the website."""
-    html = markdown("htmlAndMathml").render(text)
-    return PAGE.sub(r'href="../book/\1.html\2"', html)
+def words(text: str, output: str = "htmlAndMathml") -> str:
+    """Words as HTML; nobody follows a link while somebody speaks."""
+    return LINK.sub("", markdown(output).render(text))
 
 
 def title(text: str) -> str:
@@ -59,9 +59,9 @@ def title(text: str) -> str:
 
 
 def notes(slide: Slide) -> str:
-    """What is said: no links, and formulas that need no style sheet."""
-    html = "".join(markdown("mathml").render(text) for text in slide.notes)
-    return FOLDED.sub("<details open>", LINK.sub("", html))
+    """What is said; the speaker view has no style for formulas."""
+    html = "".join(words(text, "mathml") for text in slide.notes)
+    return FOLDED.sub("<details open>", html)
 
 
 def image_size(png: bytes) -> tuple[int, int]:
