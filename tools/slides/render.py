@@ -93,7 +93,7 @@ def part(shown: Part, images: dict[str, bytes]) -> str:
     elif shown.kind == "figure":
         html = figure(shown, images)
     else:
-        html = shown.content
+        html = LINK.sub("", shown.content)
     step = " fragment" if shown.is_step else ""
     return f'<div class="{shown.kind}{step}">{html}</div>'
 
