@@ -284,6 +284,16 @@ def test_the_page_for_teachers_lists_the_decks(decks, site, tmp_path):
     assert link in text and links.NONE not in text
 
 
+def test_a_cell_that_cannot_be_shown_is_named(tmp_path):
+    cells = sample()
+    (cell,) = [c for c in cells if "79" in c.source]
+    cell.metadata["book"]["part"] = ["x = ", "not there"]
+    notebook = tmp_path / f"{SAMPLE}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    with pytest.raises(SystemExit, match=f"{SAMPLE}.ipynb: cell .*: no part"):
+        tool.main([str(notebook), "--out", str(tmp_path / "site")])
+
+
 def test_chapters_without_slides_are_named(tmp_path, capsys):
     cells = sample()
     for cell in cells:
