@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from tools import cells as kinds
 from tools import sync
-from tools.prose import unproved
+from tools.prose import ON_PAPER, unproved
 from tools.slides import deck
 from tools.taught import chapters
 
@@ -108,10 +108,16 @@ def spoken(cells: list) -> Iterator[str]:
 
 
 def numbers(cells: list) -> Iterator[str]:
-    """A number on a slide is one that the chapter prints or has in code."""
+    """A number on a slide is one that the chapter prints or computes."""
     code = [cell for cell in cells if cell.cell_type == "code"]
+    on_paper = "".join(
+        found[0]
+        for cell in cells
+        if cell.cell_type == "markdown"
+        for found in ON_PAPER.finditer(cell.source)
+    )
     said = [
-        new_markdown_cell(part.content)
+        new_markdown_cell(part.content + on_paper)
         for slide in deck.slides(cells)
         for part in slide.parts
         if part.kind == "words"
@@ -215,7 +221,8 @@ def test_good_slides_pass(rule):
         prose("But 0.75 is only said."),
         code("0.5\n" * 10, prints("1\n" * 10), kind="subslide"),
         code("1", drawn(), kind="slide", book={"slide": "## Drawn\n\nWords"}),
-        prose("It is 0.5.", "fragment"),
+        prose("It is 0.5, or 3.5.", "fragment"),
+        prose("Half of 7 is 3.5. <!-- on paper: 7 / 2 -->"),
         *EXERCISES,
         prose("### Exercise 1.1 · Add"),
         prose("## Next\n\nA question?", "slide"),

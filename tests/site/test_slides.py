@@ -83,7 +83,10 @@ def sample():
         new_markdown_cell(
             "$$\n\\operatorname{softmax}\\left(\\frac{q k^\\top}"
             "{\\sqrt{\\color{#0072b2} d_k}}\\right) v\n$$",
-            metadata=slide("## One formula\n\n$$\n\\sum_i e^{s_i}\n$$"),
+            metadata=slide(
+                "## A wide formula becomes narrower\n\n$$\n"
+                f"{'+ x W_q^h' * 12}\n$$"
+            ),
         ),
         new_markdown_cell(
             "Prose.",
