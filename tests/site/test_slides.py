@@ -21,6 +21,12 @@ LEAST = {"text": 28, "code": 22, "drawing": 16}  # pixels of 720
 LEAST |= {"figure": 1.1, "pixels": 2}  # times its size on the page
 LOOK = (ROOT / "tests" / "site" / "slides.js").read_text()
 READY = "window.Reveal && Reveal.isReady()"
+ALL_AT_ONCE = """
+.reveal .slides > section, .reveal .slides .fragment {
+  display: block !important; visibility: visible !important;
+  opacity: 1 !important;
+}
+"""
 SHOW = "(n) => { Reveal.slide(n); Reveal.slide(n, 0, 99); }"
 DECKS = [
     path.stem
@@ -134,9 +140,11 @@ def shown(request, decks, offline):
         visit.tab.evaluate(FONTS)
         visit.tab.evaluate(SETTLE)
         visit.seen.append(visit.tab.evaluate(LOOK, LEAST))
-        for scheme in ("dark", "light"):
-            visit.tab.emulate_media(color_scheme=scheme)
-            visit.faint += visit.tab.evaluate(PROBE, True)["tooFaint"]
+    unveiled = visit.tab.add_style_tag(content=ALL_AT_ONCE)
+    for scheme in ("dark", "light"):
+        visit.tab.emulate_media(color_scheme=scheme)
+        visit.faint += visit.tab.evaluate(PROBE, True)["tooFaint"]
+    unveiled.evaluate("(style) => style.remove()")
     yield visit
     visit.tab.close()
 
