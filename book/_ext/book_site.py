@@ -193,6 +193,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
     context["icon"] = icon
     context["hero"] = hero()
     context["has_math"] = 'class="math' in body
+    context["has_quiz"] = 'class="quiz"' in body
     context["description"] = first_paragraph(doctree) if doctree else ""
     tree = context["toctree"](
         collapse=True, maxdepth=1, includehidden=True, titles_only=True

@@ -14,7 +14,8 @@ import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
 from book._ext import downloads
-from book._ext.page_view import HIDDEN_TESTS, TITLE, solution, stub
+from book._ext.answers import solution, stub, without_hidden_tests
+from book._ext.page_view import CALL, GIVEN, TITLE
 from tests.site.conftest import ROOT
 from tests.site.pages import CONFIG, DOCUMENTS, NOTEBOOKS
 from tests.site.test_html import soup_of
