@@ -15,7 +15,8 @@ PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve pdf offline site lab test test-tools test-library \
-  test-notebooks test-site test-gpu test-public sync faults conformance bench \
+  test-notebooks test-site test-gpu test-public sync faults kill-rates \
+  conformance bench \
   model ablations speedrun lint clean FORCE
 .NOTPARALLEL:
 
@@ -79,6 +80,9 @@ sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (C
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
 	  $(if $(MODULE),--module $(MODULE))
+
+kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
+	$(BIN)/python -m tools.mutants --stale
 
 conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
 	$(PACKAGES) -m lib.diagnose --public

@@ -3,48 +3,63 @@
 WRONG = {
     "window_mask": {
         "the window reaches into the future": """
+# hint: reaches into the future
 def window_mask(length, width):
     position = torch.arange(length)
     distance = position[:, None] - position
     return (distance.abs() < width)[None, None]
 """,
         "width counts the positions before the query only": """
+# hint: yours sees one more
 def window_mask(length, width):
     position = torch.arange(length)
     distance = position[:, None] - position
     return ((distance >= 0) & (distance <= width))[None, None]
 """,
         "queries and keys are exchanged": """
+# hint: rows are queries and columns are keys
 def window_mask(length, width):
     position = torch.arange(length)
     distance = position - position[:, None]
     return ((distance >= 0) & (distance < width))[None, None]
 """,
         "the window stands still at the beginning": """
+# hint: your window does not move
 def window_mask(length, width):
     return causal_mask(length) & (torch.arange(length) < width)
 """,
         "True means hidden": """
+# hint: your mask says True where a position is hidden
 def window_mask(length, width):
     position = torch.arange(length)
     distance = position[:, None] - position
     return ((distance < 0) | (distance >= width))[None, None]
 """,
         "a query does not see itself": """
+# hint: the diagonal must be True
 def window_mask(length, width):
     position = torch.arange(length)
     distance = position[:, None] - position
     return ((distance > 0) & (distance <= width))[None, None]
 """,
         "two axes are enough": """
+# hint: four axes
 def window_mask(length, width):
     position = torch.arange(length)
     distance = position[:, None] - position
     return (distance >= 0) & (distance < width)
 """,
+        "a width and a length for all times": """
+# hint: right for the numbers of the task
+def window_mask(length, width):
+    position = torch.arange(7)
+    distance = position[:, None] - position
+    return ((distance >= 0) & (distance < 3))[None, None]
+""",
     },
     "my_attention": {
         "forbidden scores are set to zero": """
+# hint: a score of 0 does not forbid
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     empty = ~may_attend.any(dim=-1, keepdim=True)
@@ -52,38 +67,53 @@ def my_attention(q, k, v, may_attend):
     return weights.masked_fill(empty, 0.0) @ v
 """,
         "a large negative number is as good as minus infinity": """
+# hint: yours gets a mean of values
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     return softmax(scores.masked_fill(~may_attend, -1e9)) @ v
 """,
         "an empty row is nobody's concern": """
+# hint: gives NaN, because softmax
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     return softmax(scores.masked_fill(~may_attend, -math.inf)) @ v
 """,
         "NaN is replaced in the output": """
+# hint: its gradient is NaN
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     weights = softmax(scores.masked_fill(~may_attend, -math.inf))
     return (weights @ v).nan_to_num(0.0)
 """,
         "minus infinity is added and NaN replaced in the weights": """
+# hint: its gradient is NaN
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1]) + additive(may_attend)
     return softmax(scores).nan_to_num(0.0) @ v
 """,
         "zeros after the softmax": """
+# hint: zeros after the softmax
 def my_attention(q, k, v, may_attend):
     weights = softmax(q @ k.mT / math.sqrt(q.shape[-1]))
     return (weights * may_attend) @ v
 """,
         "the scale is forgotten": """
+# hint: the scale is missing
 def my_attention(q, k, v, may_attend):
     empty = ~may_attend.any(dim=-1, keepdim=True)
     scores = (q @ k.mT).masked_fill(~(may_attend | empty), -math.inf)
     return softmax(scores).masked_fill(empty, 0.0) @ v
 """,
+        "the scores are divided by the width itself": """
+# hint: are not PyTorch's
+def my_attention(q, k, v, may_attend):
+    scores = q @ k.mT / q.shape[-1]
+    empty = ~may_attend.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~(may_attend | empty), -math.inf)
+    return softmax(scores).masked_fill(empty, 0.0) @ v
+""",
         "True means hidden": """
+# hint: you hide what may be seen
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     empty = may_attend.all(dim=-1, keepdim=True)
@@ -91,6 +121,7 @@ def my_attention(q, k, v, may_attend):
     return softmax(scores).masked_fill(empty, 0.0) @ v
 """,
         "the softmax runs over the queries": """
+# hint: the softmax goes over the keys
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     empty = ~may_attend.any(dim=-1, keepdim=True)
@@ -98,22 +129,26 @@ def my_attention(q, k, v, may_attend):
     return softmax(scores, dim=-2).masked_fill(empty, 0.0) @ v
 """,
         "an empty row may attend to everything": """
+# hint: yours gets a mean of values
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     empty = ~may_attend.any(dim=-1, keepdim=True)
     return softmax(scores.masked_fill(~(may_attend | empty), -math.inf)) @ v
 """,
         "the library is asked": """
+# hint: write it without attention
 def my_attention(q, k, v, may_attend):
     return attention(q, k, v, may_attend)
 """,
         "PyTorch is asked": """
+# hint: write it without scaled_dot_product_attention
 def my_attention(q, k, v, may_attend):
     return F.scaled_dot_product_attention(q, k, v, may_attend)
 """,
     },
     "packed_mask": {
         "only the first row of the batch is read": """
+# hint: in the row
 def packed_mask(sentence):
     first = sentence[0]
     same = (first[:, None] == first) & (first != 0)
@@ -121,16 +156,19 @@ def packed_mask(sentence):
     return mask.expand(len(sentence), -1, -1, -1)
 """,
         "padding is a sentence of its own": """
+# hint: padding may not be looked at
 def packed_mask(sentence):
     same = sentence[:, :, None] == sentence[:, None, :]
     return same[:, None] & causal_mask(sentence.shape[1], sentence.device)
 """,
         "words of the same sentence may look ahead": """
+# hint: nobody may look ahead
 def packed_mask(sentence):
     same = sentence[:, :, None] == sentence[:, None, :]
     return (same & (sentence != 0)[:, None, :])[:, None]
 """,
         "earlier sentences may be read": """
+# hint: belong to different sentences
 def packed_mask(sentence):
     before = sentence[:, :, None] >= sentence[:, None, :]
     real = (sentence != 0)[:, None, :] & (sentence != 0)[:, :, None]
@@ -138,11 +176,13 @@ def packed_mask(sentence):
     return (before & real)[:, None] & causal
 """,
         "one padding mask is all it needs": """
+# hint: belong to different sentences
 def packed_mask(sentence):
     real = padding_mask_from_ids(sentence, 0)
     return real & causal_mask(sentence.shape[1], sentence.device)
 """,
         "only the neighbour is compared": """
+# hint: an earlier position of the same sentence must be seen
 def packed_mask(sentence):
     same = sentence == sentence.roll(1, dims=1)
     real = (sentence != 0)[:, None, None]
@@ -150,6 +190,7 @@ def packed_mask(sentence):
     return same[:, None, None] & real & causal
 """,
         "the axis of the heads is missing": """
+# hint: an axis for the heads
 def packed_mask(sentence):
     same = sentence[:, :, None] == sentence[:, None, :]
     real = (sentence != 0)[:, None, :]
@@ -159,81 +200,113 @@ def packed_mask(sentence):
     },
     "decoder_mask": {
         "only the padding is hidden": """
+# hint: a query sees a later position
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, None]
     return real.expand(-1, -1, zero_one.shape[1], -1)
 """,
         "only the future is hidden": """
+# hint: a key that is padding is seen
 def decoder_mask(zero_one):
     batch, length = zero_one.shape
     return causal_mask(length, zero_one.device).expand(batch, 1, -1, -1)
 """,
         "queries are hidden instead of keys": """
+# hint: a key that is padding is seen
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, :, None]
     return real & causal_mask(zero_one.shape[1], zero_one.device)
 """,
         "1 means hidden": """
+# hint: a key that is padding is seen
 def decoder_mask(zero_one):
     real = ~from_zero_one(zero_one)[:, None, None]
     return real & causal_mask(zero_one.shape[1], zero_one.device)
 """,
         "only lengths count, so padding on the left is kept": """
+# hint: a key that is padding is seen
 def decoder_mask(zero_one):
     length = zero_one.shape[1]
     real = padding_mask(zero_one.sum(dim=1), length)
     return real & causal_mask(length, zero_one.device)
 """,
         "either reason to look is enough": """
+# hint: a key that is padding is seen
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, None]
     return real | causal_mask(zero_one.shape[1], zero_one.device)
 """,
         "the numbers are multiplied and stay numbers": """
+# hint: is to be boolean
 def decoder_mask(zero_one):
     triangle = torch.ones_like(zero_one[0, :, None] * zero_one[0]).tril()
     return zero_one[:, None, None] * triangle
 """,
         "a row with nothing to see should see everything": """
+# hint: there is nothing to see
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, None]
     mask = real & causal_mask(zero_one.shape[1], zero_one.device)
     empty = ~mask.any(dim=-1, keepdim=True)
     return mask | empty
 """,
+        "every token looks strictly back": """
+# hint: stands before the query is hidden
+def decoder_mask(zero_one):
+    length = zero_one.shape[1]
+    real = from_zero_one(zero_one)[:, None, None]
+    before = torch.ones(length, length).tril(-1) == 1
+    return real & before.to(real.device)
+""",
     },
     "prefix_mask": {
         "both conditions must hold": """
+# hint: a prompt token must see the whole prompt
 def prefix_mask(length, prefix):
     return causal_mask(length, prefix.device) & padding_mask(prefix, length)
 """,
         "all sentences have the prompt of the first": """
+# hint: each sentence has a prompt of its own length
 def prefix_mask(length, prefix):
     first = prefix[:1].expand(len(prefix))
     return causal_mask(length, prefix.device) | padding_mask(first, length)
 """,
         "all sentences have the longest prompt": """
+# hint: each sentence has a prompt of its own length
 def prefix_mask(length, prefix):
     longest = prefix.max().expand(len(prefix))
     return causal_mask(length, prefix.device) | padding_mask(longest, length)
 """,
         "one token too many belongs to the prompt": """
+# hint: the prompt ends one token earlier
 def prefix_mask(length, prefix):
     position = torch.arange(length, device=prefix.device)
     inside = (position <= prefix[:, None])[:, None, None]
     return causal_mask(length, prefix.device) | inside
 """,
         "prompt tokens may see what is written later": """
+# hint: the prompt ends one token earlier
 def prefix_mask(length, prefix):
     asks = padding_mask(prefix, length).mT
     return causal_mask(length, prefix.device) | asks
 """,
+        "what is written sees everything": """
+# hint: nobody may see what comes later
+def prefix_mask(length, prefix):
+    position = torch.arange(length, device=prefix.device)
+    writes = (position >= prefix[:, None])[:, None, :, None]
+    return causal_mask(length, prefix.device) | padding_mask(
+        prefix, length
+    ) | (writes & (position != prefix[:, None])[:, None, None])
+""",
         "what is written sees the prompt only": """
+# hint: what was written before
 def prefix_mask(length, prefix):
     inside = padding_mask(prefix, length)
     return inside.expand(-1, -1, length, -1)
 """,
         "the prompt is cut off from what follows": """
+# hint: what is written must see the whole prompt
 def prefix_mask(length, prefix):
     inside = padding_mask(prefix, length)
     both_in = inside & inside.mT
@@ -243,6 +316,7 @@ def prefix_mask(length, prefix):
     },
     "depends_on": {
         "rows and columns are exchanged": """
+# hint: yours are exchanged
 def depends_on(attend, x):
     rows = []
     for j in range(len(x)):
@@ -252,6 +326,7 @@ def depends_on(attend, x):
     return torch.stack(rows)
 """,
         "nearly equal is equal": """
+# hint: compare bit for bit
 def depends_on(attend, x):
     columns = []
     for j in range(len(x)):
@@ -262,6 +337,7 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "x itself is changed": """
+# hint: x itself is changed
 def depends_on(attend, x):
     columns, before = [], attend(x)
     for j in range(len(x)):
@@ -270,6 +346,7 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "a row is set to zero, which it may be already": """
+# hint: does not change if you set it to 0
 def depends_on(attend, x):
     columns = []
     for j in range(len(x)):
@@ -279,6 +356,7 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "changes pile up from row to row": """
+# hint: starting each time from x itself
 def depends_on(attend, x):
     columns, other = [], x.clone()
     for j in range(len(x)):
@@ -287,6 +365,7 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "every entry of a row must change": """
+# hint: if any of its entries changes
 def depends_on(attend, x):
     columns = []
     for j in range(len(x)):
@@ -296,8 +375,34 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "it is always a triangle": """
+# hint: you return a triangle
 def depends_on(attend, x):
     return causal_mask(len(x), x.device)[0, 0]
 """,
+    },
+}
+
+# Mutants of the solutions that are right too, and why.
+DEVICE = "the answer lies on the same device on a CPU"
+LARGER = "the row becomes another one by this step as well, in the check"
+EQUIVALENT = {
+    "my_attention": {
+        "scores = scores.masked_fill(~(may_attend), -math.inf)": (
+            "the NaN ends at a fill, forward at the second, backward at the first"
+        ),
+    },
+    "packed_mask": {"causal = causal_mask(sentence.shape[1])": DEVICE},
+    "decoder_mask": {
+        "return real & causal_mask(zero_one.shape[1])": DEVICE,
+    },
+    "prefix_mask": {
+        "return causal_mask(length) | padding_mask(prefix, length)": DEVICE,
+    },
+    "depends_on": {
+        "other[j] += (1 - other[j].abs()) # larger, whatever it was": LARGER,
+        "other[j] += (other[j].abs() + 1) # larger, whatever it was": LARGER,
+        "other[j] += 1 # larger, whatever it was": LARGER,
+        "other[j] += 1 + other[j] # larger, whatever it was": LARGER,
+        "other[j] += 2 + other[j].abs() # larger, whatever it was": LARGER,
     },
 }

@@ -1,0 +1,326 @@
+"""Checks of the exercises of chapter 4, masks. Not taught."""
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from lib.exercises import Wrong, exercise, expect
+
+FORBIDDEN = (
+    "attention",
+    "attention_weights",
+    "masked_attention",
+    "scaled_dot_product_attention",
+    "sdpa",
+)
+
+
+def boolean(rows):
+    """A table of 0 and 1 as a mask."""
+    return torch.tensor(rows) == 1
+
+
+@exercise(1, width=(3, 2, 4, 5), length=(7, 8, 9, 10))
+def window_mask(answer, draw):
+    length, width = draw.given.length, draw.given.width
+    mask = answer(length, width)
+    expect.that(
+        not isinstance(mask, torch.Tensor) or mask.ndim == 4,
+        "a mask of this book has four axes, (1, 1, length, length): without "
+        "the axes of batch and heads it does not meet the scores.",
+    )
+    expect.tensor(mask, (1, 1, length, length), torch.bool, "the mask")
+    right = window_by_hand(length, width)
+    wider = window_by_hand(length, width + 1)
+    diagonal = torch.eye(length) == 1
+    expect.close(
+        mask[0, 0].cpu(),
+        right,
+        f"look at the last row of window_mask({length}, {width}): which "
+        f"{width} positions may it see?",
+        [
+            (
+                ~right,
+                "True means may attend, and your mask says True where a "
+                "position is hidden.",
+            ),
+            (
+                right.T,
+                "rows are queries and columns are keys: row i looks at "
+                "columns up to i, and yours looks the other way.",
+            ),
+            (
+                right | right.T,
+                "your window reaches into the future: row 0 sees position 1.",
+            ),
+            (
+                wider,
+                "the query's own position counts as one of the width, and "
+                "yours sees one more.",
+            ),
+            (
+                wider & ~diagonal,
+                "a position may look at itself: the diagonal must be True.",
+            ),
+            (
+                (torch.arange(length) < width) & torch.ones_like(right).tril(),
+                "your window does not move: the last row must see the last "
+                "positions, not the first.",
+            ),
+        ],
+    )
+    for _ in range(3):
+        length = draw.whole(1, 12)
+        width = draw.whole(1, length + 2)
+        mask = answer(length, width)[0, 0].cpu()
+        expect.that(
+            expect.same(mask, window_by_hand(length, width)),
+            "right for the numbers of the task, but not for "
+            f"window_mask({length}, {width}).",
+        )
+
+
+def window_by_hand(length, width):
+    """Which key each query may see, place by place."""
+    return boolean(
+        [
+            [0 <= query - key < width for key in range(length)]
+            for query in range(length)
+        ]
+    )
+
+
+@exercise(2)
+def my_attention(answer, draw):
+    expect.own_work(answer, *FORBIDDEN)
+    q, k, v = (draw.normal(3, 2, 4, width) for width in (5, 5, 6))
+    mask = draw.mask(3, 1, 4, 4)
+    mask[0, 0, 0] = boolean([0, 1, 1, 0])
+    with expect.untouched(q, k, v):
+        got = answer(q, k, v, mask)
+    expect.tensor(got, (3, 2, 4, 6), what="the output")
+    scores = q @ k.mT / 5**0.5
+    hidden = scores.masked_fill(~mask, -torch.inf)
+    expect.close(
+        got,
+        scaled_dot_product_attention(q, k, v, mask),
+        "the weighted means are not PyTorch's.",
+        [
+            (
+                scaled_dot_product_attention(q, k, v, mask, scale=1.0),
+                "the scale is missing: divide the scores by the square root "
+                "of the keys' width.",
+            ),
+            (
+                (scores.softmax(-1) * mask) @ v,
+                "zeros after the softmax: the rows no longer sum to 1. Mask "
+                "the scores, before it.",
+            ),
+            (
+                scores.masked_fill(~mask, 0.0).softmax(-1) @ v,
+                "a score of 0 does not forbid, since exp(0) is 1: use minus "
+                "infinity.",
+            ),
+            (
+                scaled_dot_product_attention(q, k, v, ~mask),
+                "True means may attend, and you hide what may be seen.",
+            ),
+            (
+                hidden.softmax(-2) @ v,
+                "the softmax goes over the keys, the last axis, so that each "
+                "query's weights sum to 1.",
+            ),
+        ],
+    )
+    empty_rows(answer, q, k, v, mask)
+
+
+def empty_rows(answer, q, k, v, mask):
+    """A query that may see nothing gets zeros, and no gradient is NaN."""
+    mask[0, :, 1] = False
+    leaves = [t.clone().requires_grad_() for t in (q, k, v)]
+    got = answer(*leaves, mask)
+    row = got[0, :, 1]
+    if row.isnan().any():
+        raise Wrong(
+            "a query that may attend to nothing gives NaN, because softmax "
+            "divides by a sum of zeros there."
+        )
+    expect.that(
+        row == 0,
+        "a query that may attend to nothing must get 0, and yours gets a "
+        "mean of values.",
+    )
+    got.square().sum().backward()
+    if any(leaf.grad.isnan().any() for leaf in leaves):
+        raise Wrong(
+            "the output is repaired, but its gradient is NaN: the NaN must "
+            "never arise, not be replaced afterwards."
+        )
+
+
+@exercise(3, row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]))
+def packed_mask(answer, draw):
+    rows = [draw.given.row, sorted_row(draw), sorted_row(draw)]
+    sentence = torch.tensor(rows, device=draw.normal(1).device)
+    with expect.untouched(sentence):
+        mask = answer(sentence)
+    expect.that(
+        not isinstance(mask, torch.Tensor) or mask.ndim == 4,
+        "the mask needs an axis for the heads: (batch, 1, length, length).",
+    )
+    expect.tensor(mask, (3, 1, 6, 6), torch.bool, "the mask")
+    mask = mask[:, 0].cpu()
+    for n, row in enumerate(rows):
+        for query in range(6):
+            for key in range(6):
+                packed_entry(mask[n, query, key].item(), row, query, key)
+
+
+def sorted_row(draw):
+    """Three sentences of one to two words, and padding."""
+    lengths = [draw.whole(1, 2) for _ in range(3)]
+    row = [n for n, length in enumerate(lengths, 1) for _ in range(length)]
+    return (row + [0] * 6)[:6]
+
+
+def packed_entry(seen, row, query, key):
+    """One entry of the mask, and what it means if it is wrong."""
+    where = f"in the row {row}, position {query} and position {key}"
+    if row[key] == 0:
+        expect.that(not seen, f"padding may not be looked at: {where}.")
+    elif key > query:
+        expect.that(not seen, f"nobody may look ahead: {where}.")
+    elif row[key] != row[query]:
+        expect.that(
+            not seen,
+            f"these positions belong to different sentences: {where}.",
+        )
+    else:
+        expect.that(
+            seen,
+            f"an earlier position of the same sentence must be seen: {where}.",
+        )
+
+
+@exercise(4)
+def decoder_mask(answer, draw):
+    rows = [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1] * 5]
+    zero_one = torch.tensor(draw.shuffled(rows), device=draw.normal(1).device)
+    with expect.untouched(zero_one):
+        mask = answer(zero_one)
+    if isinstance(mask, torch.Tensor) and mask.dtype != torch.bool:
+        raise Wrong(
+            "the mask is to be boolean: numbers are added to the scores."
+        )
+    expect.tensor(mask, (3, 1, 5, 5), torch.bool, "the mask")
+    real, future = zero_one.cpu() == 1, torch.ones(5, 5).triu(1) == 1
+    mask = mask[:, 0].cpu()
+    empty = (~real).cumprod(1) == 1
+    expect.that(
+        not (mask & ~real[:, None] & ~empty[:, :, None]).any(),
+        "a key that is padding is seen. Which of the two axes of the mask "
+        "are the keys?",
+    )
+    expect.that(
+        not (mask & future & ~empty[:, :, None]).any(),
+        "a query sees a later position: the two reasons to hide must both "
+        "be heeded, so & joins the two masks.",
+    )
+    expect.that(
+        not mask[empty].any(),
+        "in front of the first real token there is nothing to see: such a "
+        "row stays empty, and attention gives it 0.",
+    )
+    expect.that(
+        mask | ~real[:, None] | future,
+        "a real token that stands before the query is hidden, or the query "
+        "itself.",
+    )
+
+
+@exercise(5)
+def prefix_mask(answer, draw):
+    length = draw.whole(6, 8)
+    prefix = torch.tensor([2, 0, 4, length], device=draw.normal(1).device)
+    mask = answer(length, prefix)
+    expect.tensor(mask, (4, 1, length, length), torch.bool, "the mask")
+    mask = mask.cpu()
+    for same in (2, length):
+        expect.that(
+            not torch.equal(mask, answer(length, prefix * 0 + same).cpu()),
+            f"each sentence has a prompt of its own length: with {prefix} "
+            f"all are treated as if they had {same}.",
+        )
+    for n, prompt in enumerate(prefix.tolist()):
+        for query in range(length):
+            for key in range(length):
+                seen = mask[n, 0, query, key].item()
+                prefix_entry(seen, prompt, query, key)
+
+
+def prefix_entry(seen, prompt, query, key):
+    """One entry of the mask, and what it means if it is wrong."""
+    where = f"with a prompt of {prompt}, position {query} and position {key}"
+    if key < prompt:
+        who = "a prompt token" if query < prompt else "what is written"
+        expect.that(seen, f"{who} must see the whole prompt: {where}.")
+    elif key <= query:
+        expect.that(
+            seen, f"what was written before, and itself, is seen: {where}."
+        )
+    elif key == prompt:
+        expect.that(not seen, f"the prompt ends one token earlier: {where}.")
+    else:
+        expect.that(not seen, f"nobody may see what comes later: {where}.")
+
+
+@exercise(6)
+def depends_on(answer, draw):
+    length = draw.whole(4, 6)
+    sees = draw.mask(length, length)
+    sees[0] = False
+    sees[0, -1] = True
+    x = draw.normal(length, 3, dtype=torch.float64)
+    with expect.untouched(
+        x, hint="x itself is changed: change one row of a copy."
+    ):
+        got = answer(lambda x: sees.to(x) @ x, x)
+    expect.tensor(got, (length, length), torch.bool)
+    first = answer(lambda x: x * torch.tensor([1, 0, 0]).to(x), x)
+    expect.that(
+        first.cpu().diagonal(),
+        "an output depends on a row if any of its entries changes.",
+    )
+    got, sees = got.cpu(), sees.cpu()
+    expect.close(
+        got,
+        sees,
+        "some entries are wrong: change one row at a time, starting each "
+        "time from x itself.",
+        [
+            (
+                sees.T,
+                "outputs are the rows and inputs the columns; yours are "
+                "exchanged.",
+            ),
+            (
+                torch.ones(length, length).tril() == 1,
+                "you return a triangle without asking the function.",
+            ),
+        ],
+    )
+    faint = answer(lambda x: x + whisper(x), x)
+    expect.that(
+        faint.cpu().diagonal(-1),
+        "a change of a millionth is a change: compare bit for bit.",
+    )
+    zeros = answer(lambda x: 2 * x, torch.zeros_like(x))
+    expect.that(
+        zeros.cpu().diagonal(),
+        "a row that is 0 already does not change if you set it to 0.",
+    )
+
+
+def whisper(x):
+    """A millionth of the row before; nothing for the first."""
+    return torch.cat([torch.zeros_like(x[:1]), x[:-1]]) / 1_000_000

@@ -1,0 +1,197 @@
+"""Every exercise is right to the solution and helps with typical mistakes.
+
+A wrong answer stands for a misconception that has a name. Its first line says
+which hint it must get: `# hint: yours sees one more`.
+"""
+
+import ast
+import importlib
+import re
+
+import pytest
+
+from tools import exercises, mutants
+from tools.exercises import POINTS, ROOT, Outcome, Task, outcome, tasks
+
+FEWEST = 5  # wrong answers to an exercise
+EXERCISES = (4, 6)  # in a chapter, the fewest and the most
+HINT = re.compile(r"\A\n?# hint: (?P<hint>\S.*)\n")
+CHECK = 'from lib.exercises import check\n\ncheck("{0.number}", {0.name})'
+
+
+def wrong_module(chapter: int):
+    name = f"tests.exercises.wrong_answers.chapter_{chapter:02}"
+    return importlib.import_module(name)
+
+
+def wrong_answers(chapter: int) -> dict[str, dict[str, str]]:
+    return wrong_module(chapter).WRONG
+
+
+def mistakes():
+    for task in tasks():
+        for name, answer in wrong_answers(task.chapter)[task.name].items():
+            yield pytest.param(task, answer, id=f"{task.name}: {name}")
+
+
+def ids(task: Task) -> str:
+    return f"{task.number} {task.name}"
+
+
+every_exercise = pytest.mark.parametrize("task", tasks(), ids=ids)
+
+
+@every_exercise
+def test_the_solution_is_right(task):
+    for seed in range(5):
+        found = outcome(task, task.solution, seed=seed)
+        assert found.kind == "right", found.hint
+
+
+@every_exercise
+def test_the_solution_is_right_in_other_variants(task):
+    if not description(task).given:
+        return
+    for variant in range(1, 5):
+        numbers = description(task).numbers(variant)
+        source = exercises.with_given(task.solution, numbers)
+        found = outcome(task, source, variant=variant)
+        assert found.kind == "right", found.hint
+
+
+@every_exercise
+def test_a_stub_is_not_started(task):
+    assert exercises.SOLUTION.search(task.answer), "it has no markers"
+    assert outcome(task, task.stub) == Outcome("not started", "not started.")
+
+
+@pytest.mark.parametrize("task, answer", list(mistakes()))
+def test_a_mistake_gets_its_hint(task, answer):
+    asked = HINT.match(answer)
+    assert asked, "its first line is to say which hint it must get"
+    for seed in range(3):
+        found = outcome(task, answer, seed=seed)
+        assert found.kind != "right", f"it passes with seed {seed}"
+        assert asked["hint"] in found.hint
+
+
+# What is written about them.
+
+
+@every_exercise
+def test_enough_mistakes_are_known(task):
+    assert len(wrong_answers(task.chapter)[task.name]) >= FEWEST
+
+
+@every_exercise
+def test_the_cells_have_the_form_that_all_have(task):
+    assert task.check.source == CHECK.format(task)
+    assert task.points == POINTS[task.difficulty]
+    tree = ast.parse(task.answer)
+    kinds = ast.FunctionDef | ast.ClassDef
+    assert task.name in [n.name for n in tree.body if isinstance(n, kinds)]
+
+
+@every_exercise
+def test_the_task_says_what_the_book_is_given(task):
+    numbers = description(task).numbers(0)
+    cells = task.text + task.answer
+    assert exercises.with_given(cells, numbers) == cells
+    in_text = exercises.GIVEN_SPAN.finditer(cells)
+    in_code = exercises.GIVEN_LINE.finditer(cells)
+    named = {found["name"] for found in in_text}
+    for found in in_code:
+        named |= {name.strip() for name in found["names"].split(",")}
+    assert named == numbers.keys()
+
+
+@every_exercise
+def test_mutants_of_the_solution_are_noticed(task):
+    """Those that are right too stand in EQUIVALENT, with the reason."""
+    tried = mutants.read().get(task.name, {})
+    assert tried.get("digest") == mutants.digest(task), "run make kill-rates"
+    known = wrong_module(task.chapter).EQUIVALENT.get(task.name, {})
+    assert tried["survivors"] == sorted(known)
+    assert all(len(why.split()) > 2 for why in known.values())
+
+
+def description(task: Task):
+    with exercises.in_book():
+        from lib.exercises import find
+
+        return find(task.number)
+
+
+@pytest.mark.parametrize("chapter", sorted({t.chapter for t in tasks()}))
+def test_a_chapter_has_its_exercises(chapter):
+    mine = [task for task in tasks() if task.chapter == chapter]
+    few, many = EXERCISES
+    assert few <= len(mine) <= many
+    wanted = [(f"{chapter}.{n}", t.name) for n, t in enumerate(mine, 1)]
+    assert [(t.number, t.name) for t in mine] == wanted
+    with exercises.in_book():
+        from lib.exercises import described
+
+        known = {n: e.name for n, e in described(chapter).items()}
+    assert known == {n: t.name for n, t in enumerate(mine, 1)}
+    assert wrong_answers(chapter).keys() == set(known.values())
+    given = [t for t in mine if description(t).given]
+    assert given, "no exercise has variants"
+
+
+@pytest.mark.parametrize("chapter", sorted({t.chapter for t in tasks()}))
+def test_every_hint_is_for_somebody(chapter):
+    """A hint that no known mistake gets is one that nobody has tried."""
+    module = ROOT / "book" / "lib" / "exercises" / f"chapter_{chapter:02}.py"
+    heard = {
+        outcome(task, answer, seed=seed).hint
+        for task in tasks()
+        if task.chapter == chapter
+        for answer in wrong_answers(chapter)[task.name].values()
+        for seed in range(3)
+    }
+    silent = [
+        " … ".join(parts)
+        for parts in hints(module.read_text(encoding="utf-8"))
+        if not any(all(part in hint for part in parts) for hint in heard)
+    ]
+    assert not silent, "\n".join(["nobody gets these hints:", *silent])
+
+
+def hints(source: str) -> list[list[str]]:
+    """The fixed parts of each text that ends like a sentence."""
+    found, inside = [], set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            inside |= {id(value) for value in node.values}
+            parts = [v.value for v in node.values if is_text(v)]
+        elif is_text(node) and id(node) not in inside:
+            parts = [node.value]
+        else:
+            continue
+        text = "".join(parts)
+        is_docstring = text[:1].isupper()
+        if " " in text and text.endswith(".") and not is_docstring:
+            found.append([p for p in parts if p.strip(" .,:")])
+    return found
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+# The tests themselves.
+
+
+def test_hints_are_found_in_a_description():
+    source = '''
+@exercise(1)
+def double(answer, draw):
+    """Twice as much."""
+    expect.that(answer(2) == 4, f"{n} is not doubled, it is made {got}.")
+    raise Wrong("nothing is right.")
+'''
+    assert hints(source) == [
+        [" is not doubled, it is made "],
+        ["nothing is right."],
+    ]

@@ -1,0 +1,112 @@
+"""Which cells of a chapter an answer needs, so that it runs by itself.
+
+An exercise is tried and graded without the whole page, whose trainings take
+minutes. Needed are the cells that give its names their values, and what
+those cells need in turn. Of several cells that bind a name, it is the last
+one before the answer.
+"""
+
+import ast
+import builtins
+import symtable
+from collections.abc import Iterator
+from functools import cache
+
+from tools import cells as kinds
+
+# What a notebook's kernel defines.
+KNOWN = set(dir(builtins)) | {"__name__", "get_ipython", "display"}
+
+
+@cache
+def bound(source: str) -> frozenset[str]:
+    """The names that a cell gives a value."""
+    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+    return frozenset(
+        s.get_name() for s in symbols if s.is_assigned() or s.is_imported()
+    )
+
+
+@cache
+def used(source: str) -> frozenset[str]:
+    """The names that a cell, or a function in it, takes from outside."""
+    tables = [symtable.symtable(source, "cell", "exec")]
+    found = set()
+    for table in tables:
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            is_global = table.get_type() == "module" or symbol.is_global()
+            if is_global and symbol.is_referenced():
+                found.add(symbol.get_name())
+    return frozenset(found - KNOWN)
+
+
+@cache
+def changed(source: str) -> frozenset[str]:
+    """The names whose values a cell may write into: `x[0] = 1`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        for target in targets(node):
+            while isinstance(target, ast.Attribute | ast.Subscript):
+                target = target.value
+                if isinstance(target, ast.Name):
+                    found.add(target.id)
+    return frozenset(found)
+
+
+def targets(node: ast.AST) -> Iterator[ast.AST]:
+    """What a statement assigns to."""
+    if isinstance(node, ast.Assign | ast.Delete):
+        for target in node.targets:
+            is_row = isinstance(target, ast.Tuple | ast.List)
+            yield from target.elts if is_row else [target]
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+        yield node.target
+
+
+def givers(page: list) -> list[str]:
+    """The code of a chapter that may give an answer its names.
+
+    Checks, figures and exercises do not.
+    """
+    return [
+        cell.source
+        for cell in page
+        if cell.cell_type == "code"
+        and "colab" not in cell.metadata.get("tags", [])
+        and not (
+            kinds.is_check(cell)
+            or kinds.is_drawing(cell)
+            or kinds.is_exercise(cell)
+        )
+    ]
+
+
+def needed(page: list, source: str) -> list[str]:
+    """The cells that an answer needs, in the order of the page.
+
+    Args:
+        page: the chapter's cells before the answer.
+        source: the text of the answer.
+    """
+    code, places = givers(page), set()
+    open_names = [(name, len(code)) for name in used(source)]
+    open_names += [("device", len(code))]  # what setup() does is for all
+    seen = set()
+    while open_names:
+        name, before = open_names.pop()
+        if (name, before) in seen:
+            continue
+        seen.add((name, before))
+        last = [n for n in range(before) if name in bound(code[n])][-1:]
+        later = [
+            n
+            for n in range(last[0] + 1 if last else 0, before)
+            if name in changed(code[n])
+        ]
+        for place in set(last + later) - places:
+            places.add(place)
+            open_names += [(n, place) for n in used(code[place])]
+            # A cell that only extends a name needs what it was.
+            open_names += [(n, place) for n in changed(code[place])]
+    return [code[place] for place in sorted(places)]
