@@ -14,6 +14,7 @@ CHOICE = re.compile(
     r"(?P<explanation>.*?)^</details>\n?",
     re.M | re.S,
 )
+APART = r"<details><summary>\n\n\g<text>\n\n</summary>\n\g<explanation></details>\n"
 YES = "**Yes.** "
 
 
@@ -46,17 +47,22 @@ def questions(source):
     return [
         Question(
             CHOICE.sub("", part).strip(),
-            tuple(Choice(**found.groupdict()) for found in CHOICE.finditer(part)),
+            tuple(
+                Choice(**found.groupdict()) for found in CHOICE.finditer(part)
+            ),
         )
         for part in START.split(source)[1:]
     ]
 
 
 def boxed(source):
-    """The text of a quiz with a box around it, and one for each question."""
+    """The text of a quiz with a box around it, and one for each question.
+
+    A choice stands in lines of its own, so that its formulas are set.
+    """
     head, *parts = START.split(source)
     inside = "".join(box("question", part) for part in parts)
-    return head + box("quiz", inside)
+    return head + box("quiz", CHOICE.sub(APART, inside))
 
 
 def box(name, text):

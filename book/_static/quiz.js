@@ -23,7 +23,7 @@
     const button = make(
       "button",
       { type: "button", ariaExpanded: "false" },
-      make("span", {}, ...summary.childNodes),
+      make("span", {}, ...summary.querySelector("p").childNodes),
       mark,
     );
     button.setAttribute("aria-controls", id);
