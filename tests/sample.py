@@ -54,7 +54,8 @@ TASK = """\
 ### Exercise 4.1 · A window
 
 **10 minutes · easy · transfer.** Try it with a width of
-<span data-given="width">3</span> and a length of <span data-given="length">7</span>.
+<span data-given="width">3</span> and a length of
+<span data-given="length">7</span>.
 
 <details>
 <summary>Hint</summary>

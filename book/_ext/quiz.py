@@ -14,7 +14,10 @@ CHOICE = re.compile(
     r"(?P<explanation>.*?)^</details>\n?",
     re.M | re.S,
 )
-APART = r"<details><summary>\n\n\g<text>\n\n</summary>\n\g<explanation></details>\n"
+APART = (
+    r"<details><summary>\n\n\g<text>\n\n</summary>\n"
+    r"\g<explanation></details>\n"
+)
 YES = "**Yes.** "
 
 

@@ -153,7 +153,9 @@ BROKEN = {
     "no tag": page(untagged()),
     "not stand below": page(heading="## Summary"),
     "no `# @title Check: The answers": page(proof=new_code_cell("1")),
-    "a sentence above": page(changed(" Open the answer that you would", "")),
+    "a sentence above": page(
+        changed(" Open the answer that you would give.", "")
+    ),
     "6 minutes for 5": page(changed("5 minutes", "6 minutes")),
     "4 questions": page(sample.quiz(4)),
     "9 questions": page(sample.quiz(9)),
