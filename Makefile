@@ -47,7 +47,7 @@ site: slides pdf offline ## 2 minutes | the website with the slides and both dow
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-student: .venv/.book .venv/.lab ## 10 s | notebooks for students (OUT=folder, SEED=7, ROSTER=names.csv)
+student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folder, SEED=7, ROSTER=names.csv)
 	PYTHONPATH=book $(BIN)/python -m tools.student \
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")

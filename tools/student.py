@@ -32,8 +32,13 @@ from tools.taught import ROOT, chapters
 
 FOLDER = ROOT / "_build" / "student"
 HANDOUT = ROOT / "tools" / "handout"
-# What the first cell of a notebook looks for, and the licences of it all.
-COPIED = ("book/lib", "book/data", "benchmarks/results")
+# What chapters run, read and link to, and the licences of it all.
+COPIED = (
+    "book/lib",
+    "book/data",
+    "benchmarks/results",
+    "benchmarks/public/reproductions",
+)
 LICENCES = ("LICENSE", "LICENSE-TEXT")
 # Other programs look for their own file; each leads to AGENTS.md.
 ASSISTANTS = ("CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -44,9 +49,10 @@ give one hint at a time, and leave the answer cells to the student. -->"""
 # Editors leave the cells of an exercise where they are, as nbgrader asks.
 KEPT = {"cellView", "jupyter", "nbgrader", "tags"}
 CALL = re.compile(r'^check\("(?P<number>[\d.]+)", (?P<name>\w+)\)$', re.M)
-# Pages that only the site has, and files that lie deeper here.
+# Pages that only the site has; the notebooks lie above book/, not in it.
 PAGE = re.compile(r"\[([^\[\]]+)\]\(\w+\.md(?:#[\w-]*)?\)")
-MODULE = re.compile(r"(?<=\]\()(?=lib/[\w/]+\.py\))")
+INSIDE = re.compile(r"(?<=\]\()(?=lib/[\w/]+\.py\))")
+BESIDE = re.compile(r"(?<=\]\()\.\./")
 STUDENT = re.compile(r"\w[\w .,'@+-]*")
 VARIANTS = 1_000_000
 
@@ -75,12 +81,18 @@ def edition(path: Path, variant: int = 0, root: Path = ROOT):
             number = found["number"]
         strip(cell)
         if cell.cell_type == "markdown":
-            cell.source = MODULE.sub("book/", PAGE.sub(r"\1", cell.source))
+            cell.source = with_links(cell.source)
         if own := given.get(number):
             cell.source = with_given(cell.source, own)
             call = rf'check("\g<number>", \g<name>, variant={variant})'
             cell.source = CALL.sub(call, cell.source)
     return notebook
+
+
+def with_links(text: str) -> str:
+    """The same words, with links to what lies in a student's folder."""
+    text = PAGE.sub(r"\1", text)
+    return BESIDE.sub("", INSIDE.sub("book/", text))
 
 
 def put_head(notebook, name: str, root: Path) -> None:
@@ -153,7 +165,8 @@ def students(roster: Path) -> list[str]:
         rows = [row for row in csv.reader(file) if any(map(str.strip, row))]
     heading = [name.strip().lower() for name in rows[0]] if rows else []
     column = heading.index("student") if "student" in heading else 0
-    names = [row[column].strip() for row in rows["student" in heading :]]
+    rows = rows["student" in heading :]
+    names = ["".join(row[column : column + 1]).strip() for row in rows]
     for name in names:
         if not STUDENT.fullmatch(name) or name.endswith("."):
             raise RosterError(f"{roster}: {name!r} cannot name a folder")
