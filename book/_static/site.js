@@ -115,7 +115,7 @@ function addSolutionButtons() {
     button.textContent = `${open ? "Open" : "Close"} all solutions`;
     button.addEventListener("click", () => {
       for (const fold of folds) fold.open = open;
-      status.textContent = `${folds.length} solutions are ${open ? "open" : "closed"}`;
+      status.textContent = `All solutions are ${open ? "open" : "closed"}.`;
     });
     bar.append(button, " ");
   }
