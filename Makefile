@@ -17,7 +17,7 @@ export OMP_NUM_THREADS ?= 1
 .PHONY: help book serve slides pdf offline site lab student test \
   test-tools test-library test-notebooks test-student test-site test-gpu \
   test-public sync faults kill-rates conformance bench model ablations \
-  speedrun lint clean FORCE
+  project speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -115,6 +115,9 @@ ablations: .venv/.chapters ## 30 minutes | train without one ingredient after th
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
 	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
+
+project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
+	PYTHONPATH=book $(BIN)/python -m lib.projects $(PROJECT) $(FILE)
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)
