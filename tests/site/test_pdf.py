@@ -149,7 +149,8 @@ def code_cells(name):
             shown.append(stub(source))
             solutions.append(solution(source))
         elif grader.get("grade"):
-            shown.append(CALL.search(cell.source)[0])
+            call = CALL.search(cell.source)
+            shown.append(call[0] if call else cell.source)
         elif titled and titled["claim"]:
             checks.append(cell.source[titled.end() :])
         else:
