@@ -153,20 +153,23 @@ def write(folder: Path, variant: int = 0, root: Path = ROOT) -> None:
         (folder / path.name).write_text(text, encoding="utf-8")
 
 
-def students(roster: Path) -> list[str]:
-    """The names in the first column of a CSV file, or in that of a heading.
+def students(roster: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file with a column `student`, or one name a line.
 
-    Each becomes the name of a folder.
+    Each student's name becomes that of a folder.
 
     Raises:
-        RosterError: one cannot be, or two are the same.
+        RosterError: it cannot, or there is no such column.
     """
     with roster.open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.reader(file) if any(map(str.strip, row))]
     heading = [name.strip().lower() for name in rows[0]] if rows else []
-    column = heading.index("student") if "student" in heading else 0
-    rows = rows["student" in heading :]
-    names = ["".join(row[column : column + 1]).strip() for row in rows]
+    if "student" not in heading:
+        if max(map(len, rows), default=0) > 1:
+            raise RosterError(f"{roster}: no column is called `student`")
+        heading, rows = ["student"], [["student"], *rows]
+    found = [filled(heading, row) for row in rows[1:]]
+    names = [row["student"] for row in found]
     for name in names:
         if not STUDENT.fullmatch(name) or name.endswith("."):
             raise RosterError(f"{roster}: {name!r} cannot name a folder")
@@ -174,7 +177,13 @@ def students(roster: Path) -> list[str]:
         raise RosterError(f"{roster}: two students have the same name")
     if not names:
         raise RosterError(f"{roster}: nobody is in it")
-    return names
+    return found
+
+
+def filled(heading: list[str], row: list[str]) -> dict[str, str]:
+    """A row by its heading; what it lacks is empty."""
+    cells = [*map(str.strip, row), *[""] * len(heading)]
+    return dict(zip(heading, cells, strict=False))
 
 
 def variant_of(student: str, seed: int) -> int:
@@ -184,13 +193,19 @@ def variant_of(student: str, seed: int) -> int:
 
 
 def write_all(folder: Path, roster: Path, seed: int, root: Path) -> None:
-    """A folder for each student, and the roster that grading reads."""
-    drawn = {name: variant_of(name, seed) for name in students(roster)}
-    for name, variant in drawn.items():
-        write(folder / name, variant, root)
-    with (folder / "roster.csv").open("w", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerows([("student", "variant"), *drawn.items()])
+    """A folder for each student, and the roster that grading reads.
+
+    It keeps the columns that it had: other systems ask for them.
+    """
+    rows = students(roster)
+    for row in rows:
+        row["variant"] = variant_of(row["student"], seed)
+        write(folder / row["student"], row["variant"], root)
+    path = folder / "roster.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, [*rows[0]], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
@@ -200,6 +215,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     parser.add_argument("--seed", type=int, default=0, help="other numbers")
     parser.add_argument("--roster", type=Path, help="CSV of students")
     options = parser.parse_args(arguments)
+    if options.seed < 0:
+        parser.error("a seed is 0 or more")
     folder = options.out or root / "_build" / "student"
     if not options.out:  # what lies in another folder is somebody's own
         shutil.rmtree(folder, ignore_errors=True)

@@ -245,12 +245,17 @@ def roster(folder: Path, text: str) -> Path:
     [
         "Ada\nBo Li\nzoë@uni.example\n",
         "\ufeffStudent,Mail\nAda,a@b.c\nBo Li,\n\nzoë@uni.example,x\n",
+        "student\nAda\nBo Li\nzoë@uni.example\n",
         "id,student\n1,Ada\n2, Bo Li \n3,zoë@uni.example\n",
     ],
 )
 def test_a_roster_may_have_a_heading(tmp_path, text):
-    names = student.students(roster(tmp_path, text))
-    assert names == ["Ada", "Bo Li", "zoë@uni.example"]
+    rows = student.students(roster(tmp_path, text))
+    assert [row["student"] for row in rows] == [
+        "Ada",
+        "Bo Li",
+        "zoë@uni.example",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -260,6 +265,7 @@ def test_a_roster_may_have_a_heading(tmp_path, text):
         ("Ada\n=1+1\n", "'=1+1' cannot name a folder"),
         ("Ada\nBo.\n", "'Bo.' cannot name a folder"),
         ("mail,student\na@b.c\n", "'' cannot name a folder"),
+        ("First name,Last name\nAda,L\n", "no column is called `student`"),
         ("Ada\nada\n", "two students have the same name"),
         ("student\n", "nobody is in it"),
         ("", "nobody is in it"),
@@ -275,12 +281,15 @@ def test_a_roster_that_cannot_be_is_refused(tmp_path, text, why):
 def test_every_student_gets_a_folder_and_grading_a_roster(tmp_path):
     root = tmp_path / "root"
     path = book(root)
-    names = roster(tmp_path, "Ada\nBo\nCem\n")
+    names = roster(tmp_path, "ID,Student,Mail\n1,Ada\n2,Bo,b@c.d\n3,Cem\n")
     out = tmp_path / "out"
     arguments = ["--roster", str(names), "--seed", "5", "--out", str(out)]
     assert student.main(arguments, root) == 0
     with (out / "roster.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["student"]: row["variant"] for row in csv.DictReader(file)}
+        table = [*csv.DictReader(file)]
+    assert [row["id"] for row in table] == ["1", "2", "3"]
+    assert [row["mail"] for row in table] == ["", "b@c.d", ""]
+    rows = {row["student"]: row["variant"] for row in table}
     assert [*rows] == ["Ada", "Bo", "Cem"]
     assert len(set(rows.values())) == 3
     for name, variant in rows.items():
@@ -290,6 +299,11 @@ def test_every_student_gets_a_folder_and_grading_a_roster(tmp_path):
         assert f"variant={variant})" in made
     assert student.variant_of("Bo", 5) == int(rows["Bo"])
     assert student.variant_of("Bo", 6) != int(rows["Bo"])
+
+
+def test_a_seed_is_a_natural_number(tmp_path):
+    with pytest.raises(SystemExit):
+        student.main(["--seed", "-1"], tmp_path)
 
 
 def test_only_the_folder_of_the_book_is_written_afresh(tmp_path):
