@@ -5,8 +5,8 @@ BIN := .venv/bin
 # The interpreter that was named, or else the book's own environment.
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/* \
-  book/lib/*.py CITATION.cff reports/*.json)
+  book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
+  book/_static/*/* book/lib/*.py CITATION.cff reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
@@ -16,8 +16,8 @@ export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve slides pdf offline site lab student test \
   test-tools test-library test-notebooks test-student test-site test-gpu \
-  test-public test-nbgrader sync faults kill-rates conformance bench model \
-  ablations project speedrun lint clean FORCE
+  test-public test-nbgrader sync address faults kill-rates conformance bench \
+  model ablations project speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -87,9 +87,12 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
-	$(BIN)/python -m tools.teaching
+	$(if $(CHAPTER),,$(BIN)/python -m tools.teaching)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
+
+address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
+	$(BIN)/python -m tools.sync --stored
 
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
