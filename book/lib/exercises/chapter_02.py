@@ -9,16 +9,17 @@ from lib.exercises import exercise, expect
 
 
 class Watch(TorchFunctionMode):
-    """Count what torch computes: the numbers, and the largest result."""
+    """Count what torch computes: calls, numbers, and the largest result."""
 
     def __init__(self):
         super().__init__()
-        self.work = self.largest = 0
+        self.calls = self.work = self.largest = 0
         self.called = set()
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
         size = out.numel() if isinstance(out, torch.Tensor) else 1
+        self.calls += 1
         self.work += size
         self.largest = max(self.largest, size)
         self.called.add(function.__name__)
