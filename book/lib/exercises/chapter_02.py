@@ -117,6 +117,7 @@ def by_loops(x):
 
 def by_logarithms(x):
     """The exponential of the logarithm of a share."""
+    x = shifted(x)
     return (x - x.logsumexp(-1, keepdim=True)).exp()
 
 
@@ -139,7 +140,7 @@ def in_pieces(x):
     return (x - largest).exp() / total
 
 
-def in_half_precision_too(x, dim=-1, dtype=torch.float64):
+def with_more_digits(x, dim=-1, dtype=torch.float64):
     """Computed with more digits than it gives back."""
     return torch.softmax(x.to(dtype), dim).to(x.dtype)
 
@@ -150,7 +151,7 @@ RIGHT = {
     "goes by logarithms": by_logarithms,
     "is written with einsum": by_einsum,
     "reads the scores one by one": in_pieces,
-    "computes with twice the digits": in_half_precision_too,
+    "computes with twice the digits": with_more_digits,
 }
 
 
