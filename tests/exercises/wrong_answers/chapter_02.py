@@ -543,7 +543,9 @@ def without(keys, direction):
 # Mutants of the solutions that are right too, and why.
 ANOTHER_ROW = "another row of the same tensor shows the same mistakes"
 ANOTHER_SIZE = "three different sizes, or equal ones elsewhere, show as much"
-FORGOTTEN = "the first finite score multiplies what stood there by exp(-inf), 0"
+FORGOTTEN = (
+    "the first finite score multiplies what stood there by exp(-inf), 0"
+)
 NO_ORDER = "a sum, or the larger of two numbers, has no order"
 EQUIVALENT = {
     "scaled_shares": {
