@@ -15,8 +15,9 @@ PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve slides pdf offline site lab test test-tools \
-  test-library test-notebooks test-site test-gpu test-public test-nbgrader sync faults \
-  kill-rates conformance bench model ablations project speedrun lint clean FORCE
+  test-library test-notebooks test-site test-gpu test-public test-nbgrader \
+  sync address faults kill-rates conformance bench model ablations project \
+  speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -77,9 +78,12 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
-	$(BIN)/python -m tools.teaching
+	$(if $(CHAPTER),,$(BIN)/python -m tools.teaching)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
+
+address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
+	$(BIN)/python -m tools.sync --stored
 
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
