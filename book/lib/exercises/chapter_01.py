@@ -122,6 +122,11 @@ def starts_right(table, width):
     root = math.sqrt(width)
     mean, deviation = table.mean().item(), table.std().item() * root
     expect.that(
+        deviation > 0,
+        "all entries start as the same number, so no two words differ: begin "
+        "with random ones.",
+    )
+    expect.that(
         abs(mean) < 0.1 * table.std(),
         "the entries are to lie around 0, and yours have the mean "
         f"{mean:.3f}: torch.rand draws from 0 to 1.",
@@ -149,13 +154,31 @@ def looks_up(layer, draw):
     ids = draw.ids(5, rows - 1, 2, 3)
     ids[1, 0], ids[0, 1] = ids[0, 0], 0
     got = layer(ids)
+    expect.tensor(got, what="the output")
     expect.that(
         tuple(got.shape) == (2, 3, width),
         "ids of shape (2, 3) give (2, 3, d_model), a row for each id; yours "
         f"give {tuple(got.shape)}.",
     )
     expect.tensor(got, (2, 3, width), torch.float32, "the output")
-    plain = F.embedding(ids, table)
+    scaled_rows(got, F.embedding(ids, table), rows)
+    expect.that(
+        got.requires_grad,
+        "no gradient reaches the table: .data and .detach() cut it off.",
+    )
+    got.sum().backward()
+    read = torch.bincount(ids.flatten(), minlength=rows) * math.sqrt(width)
+    expect.close(
+        table.grad[:, 0],
+        read.float(),
+        f"row 0 was read once and row {ids[0, 0]} twice or more: their "
+        "gradients must say so, and no id is special here.",
+    )
+
+
+def scaled_rows(got, plain, rows):
+    """The rows of the table times the root of their width."""
+    width = plain.shape[-1]
     expect.close(
         got,
         plain * math.sqrt(width),
@@ -172,18 +195,6 @@ def looks_up(layer, draw):
                 "you multiply by the width, and not by its root.",
             ),
         ],
-    )
-    expect.that(
-        got.requires_grad,
-        "no gradient reaches the table: .data and .detach() cut it off.",
-    )
-    got.sum().backward()
-    read = torch.bincount(ids.flatten(), minlength=rows) * math.sqrt(width)
-    expect.close(
-        table.grad[:, 0],
-        read.float(),
-        f"row 0 was read once and row {ids[0, 0]} twice or more: their "
-        "gradients must say so, and no id is special here.",
     )
 
 
@@ -205,40 +216,7 @@ def table_gradient(answer, draw):
         got = answer(ids, upstream, rows)
     expect.tensor(got, what="the gradient")
     gradient_shape(got, ids, upstream, rows)
-    right = torch.zeros(rows, width)
-    for id, arrived in zip(ids.tolist(), upstream.cpu(), strict=True):
-        right[id] += arrived
-    one_of_them = (got[twice].detach() == upstream[ids == twice]).all(dim=1)
-    expect.that(
-        not one_of_them.any(),
-        f"id {twice} is read three times, and its row keeps only one of the "
-        "three gradients.",
-    )
-    counts = torch.bincount(ids, minlength=rows)[:, None].cpu()
-    total = right.sum(dim=1, keepdim=True).expand(-1, width)
-    expect.close(
-        got,
-        right,
-        f"row {twice} is the sum of all gradients that arrive where id "
-        f"{twice} was read, and a row that nobody read is 0.",
-        [
-            (
-                right / counts.clamp(min=1),
-                f"you take the mean of what id {twice} receives: a gradient "
-                "is the sum.",
-            ),
-            (
-                counts.expand(-1, width).to(right),
-                "you count how often an id is read: that is the gradient "
-                "only if all ones arrive.",
-            ),
-            (
-                total,
-                "each column has a gradient of its own, and you add up the "
-                "columns.",
-            ),
-        ],
-    )
+    gradient_rows(got, ids, upstream, twice)
     double = answer(ids, upstream.double(), rows)
     expect.tensor(double, (rows, width), torch.float64, "the gradient")
 
@@ -257,6 +235,44 @@ def gradient_shape(got, ids, upstream, rows):
         f"has a gradient of {rows} rows.",
     )
     expect.tensor(got, (rows, width), upstream.dtype, "the gradient")
+
+
+def gradient_rows(got, ids, upstream, often):
+    """The sum of what arrived, row by row; one id was read three times."""
+    rows, width = got.shape
+    right = torch.zeros(rows, width)
+    for id, arrived in zip(ids.tolist(), upstream.cpu(), strict=True):
+        right[id] += arrived
+    one_of_them = (got[often].detach() == upstream[ids == often]).all(dim=1)
+    expect.that(
+        not one_of_them.any(),
+        f"id {often} is read three times, and its row keeps only one of the "
+        "three gradients.",
+    )
+    counts = torch.bincount(ids, minlength=rows)[:, None].cpu()
+    expect.close(
+        got,
+        right,
+        f"row {often} is the sum of all gradients that arrive where id "
+        f"{often} was read, and a row that nobody read is 0.",
+        [
+            (
+                right / counts.clamp(min=1),
+                f"you take the mean of what id {often} receives: a gradient "
+                "is the sum.",
+            ),
+            (
+                counts.expand(-1, width).to(right),
+                "you count how often an id is read: that is the gradient "
+                "only if all ones arrive.",
+            ),
+            (
+                right.sum(dim=1, keepdim=True).expand(-1, width),
+                "each column has a gradient of its own, and you add up the "
+                "columns.",
+            ),
+        ],
+    )
 
 
 @exercise(4)

@@ -33,44 +33,12 @@ def scaled_shares(answer, draw):
     with expect.untouched(query, keys):
         got = answer(query, keys)
     expect.tensor(got, (5,), torch.float32, "the shares")
-    scores = keys @ query
-    right = torch.softmax(scores / 3, 0)
-    exp = (scores / 3).exp()
     expect.close(
         got,
-        right,
+        torch.softmax(keys @ query / 3, 0),
         "these are not the shares: scores, divided by the root of the width, "
         "exponentials, divided by their sum.",
-        [
-            (torch.softmax(scores, 0), "the scores are not scaled."),
-            (
-                torch.softmax(scores / 9, 0),
-                "you divide by the width, 9, and not by its root.",
-            ),
-            (
-                torch.softmax(scores / math.sqrt(5), 0),
-                "there are 5 keys of width 9: the root is that of the width.",
-            ),
-            (
-                torch.softmax(scores, 0) / 3,
-                "scale the scores, not the shares: yours add up to 1/3.",
-            ),
-            (
-                scores / scores.sum(),
-                "without the exponential some shares are negative.",
-            ),
-            (exp, "divide by the sum, so that the shares add up to 1."),
-            (
-                torch.softmax(scores / keys.norm(dim=1) / query.norm(), 0),
-                "a cosine takes the lengths out; here the width is to be "
-                "made up for, and the lengths count.",
-            ),
-            (
-                torch.softmax(scores / query.norm(), 0),
-                "you divide by the length of this query: the factor is the "
-                "root of the width, the same for all queries.",
-            ),
-        ],
+        wrong_shares(query, keys),
     )
     keys[0] = query
     keys[1] = query * (1 - 3 / (100 * query @ query))  # one point less
@@ -86,12 +54,49 @@ def scaled_shares(answer, draw):
         "right for small scores, but not if the query is 100 times as long.",
         tolerance=1e-2,
     )
-    small = answer(query, -1000 * query.expand(3, -1))
     expect.close(
-        small,
+        answer(query, -1000 * query.expand(3, -1)),
         torch.full((3,), 1 / 3),
         "three equal scores far below 0 must give three equal shares.",
     )
+
+
+def wrong_shares(query, keys):
+    """What mistakes make of 5 keys of width 9."""
+    scores = keys @ query
+    return [
+        (torch.softmax(scores, 0), "the scores are not scaled."),
+        (
+            torch.softmax(scores / 9, 0),
+            "you divide by the width, 9, and not by its root.",
+        ),
+        (
+            torch.softmax(scores / math.sqrt(5), 0),
+            "there are 5 keys of width 9: the root is that of the width.",
+        ),
+        (
+            torch.softmax(scores, 0) / 3,
+            "scale the scores, not the shares: yours add up to 1/3.",
+        ),
+        (
+            scores / scores.sum(),
+            "without the exponential some shares are negative.",
+        ),
+        (
+            (scores / 3).exp(),
+            "divide by the sum, so that the shares add up to 1.",
+        ),
+        (
+            torch.softmax(scores / keys.norm(dim=1) / query.norm(), 0),
+            "a cosine takes the lengths out, but here they count; only the "
+            "width is to be made up for.",
+        ),
+        (
+            torch.softmax(scores / query.norm(), 0),
+            "you divide by the length of this query: the factor is the root "
+            "of the width, the same for all queries.",
+        ),
+    ]
 
 
 @exercise(2)
@@ -213,60 +218,66 @@ WRONG = {
 
 @exercise(3)
 def softmax_backward(answer, draw):
-    p = draw.normal(3, 7).softmax(-1)
-    g = draw.normal(3, 7)
+    p, g = draw.normal(3, 7).softmax(-1), draw.normal(3, 7)
     with expect.untouched(p, g):
         got = answer(p, g)
     expect.tensor(got, (3, 7), torch.float32, "the gradient")
-    leaf = p.log().requires_grad_()
-    (right,) = torch.autograd.grad(leaf.softmax(-1), leaf, g)
-    both = p * g
-    total = both.sum(-1, keepdim=True)
     expect.close(
         got,
-        right,
+        sent_back(p, g),
         "this is not what autograd sends back.",
-        [
-            (
-                p * (1 - p) * g,
-                "beside its diagonal J has entries too: a share also moves "
-                "when another score does.",
-            ),
-            (both, "what a share wins, the others lose: a term is missing."),
-            (
-                p * (g - both.sum()),
-                "each row has a sum of its own, and you add up all rows.",
-            ),
-            (
-                p * (g - g.mean(-1, keepdim=True)),
-                "the mean to take off is weighted with the shares.",
-            ),
-            (p * (g + total), "one of the two terms has the wrong sign."),
-            (both - total, "the sum is multiplied by the share as well."),
-            (
-                p - g,
-                "p - y is for a softmax under cross-entropy; here any "
-                "gradient g arrives.",
-            ),
-        ],
+        wrong_gradients(p, g),
     )
-    one, many = draw.normal(1, 200).softmax(-1), draw.normal(1, 200)
+    p, g = draw.normal(1, 200).softmax(-1), draw.normal(1, 200)
     with Watch() as watch:
-        answer(one, many)
+        answer(p, g)
     expect.that(
         watch.work < 50 * 200,
         f"for 200 shares you compute {watch.work:,} numbers: the matrix "
         "must not be built.",
     )
-    one, many = one.view(4, 5, 10).softmax(-1), many.view(4, 5, 10)
-    leaf = one.log().requires_grad_()
-    (right,) = torch.autograd.grad(leaf.softmax(-1), leaf, many)
+    p, g = draw.normal(4, 5, 10).softmax(-1), draw.normal(4, 5, 10)
     expect.close(
-        answer(one, many),
-        right,
+        answer(p, g),
+        sent_back(p, g),
         "right for a table, but with three axes too the shares of one "
         "softmax lie along the last.",
     )
+
+
+def sent_back(p, g):
+    """The gradient of the scores of shares p, by autograd."""
+    scores = p.log().requires_grad_()
+    return torch.autograd.grad(scores.softmax(-1), scores, g)[0]
+
+
+def wrong_gradients(p, g):
+    """What mistakes send back instead."""
+    both = p * g
+    total = both.sum(-1, keepdim=True)
+    return [
+        (
+            p * (1 - p) * g,
+            "beside its diagonal J has entries too: a share also moves when "
+            "another score does.",
+        ),
+        (both, "what a share wins, the others lose: a term is missing."),
+        (
+            p * (g - both.sum()),
+            "each row has a sum of its own, and you add up all rows.",
+        ),
+        (
+            p * (g - g.mean(-1, keepdim=True)),
+            "the mean to take off is weighted with the shares.",
+        ),
+        (p * (g + total), "one of the two terms has the wrong sign."),
+        (both - total, "the sum is multiplied by the share as well."),
+        (
+            p - g,
+            "p - y is for a softmax under cross-entropy; here any gradient g "
+            "arrives.",
+        ),
+    ]
 
 
 @exercise(4, points=(400, 200, 300, 500), odds=(10, 3, 5, 4))
@@ -295,7 +306,7 @@ def win_probability(answer, draw):
             f"yours gives {got:.4f}.",
         )
     expect.that(
-        "softmax" in answer.__code__.co_names,
+        "softmax" in expect.names_in(answer.__code__),
         "the numbers are right, but softmax was to do the work.",
     )
 
@@ -357,6 +368,7 @@ def streamed_mean(answer, draw):
         wrong_means(scores, values),
     )
     far_scores(answer, scores, values)
+    hidden_scores(answer, scores, values)
     for size in (1, 5, 12):
         expect.close(
             answer(stream(scores, values, size)),
@@ -380,7 +392,7 @@ def streamed_mean(answer, draw):
 
 
 def far_scores(answer, scores, values):
-    """Scores far above and below 0, and some of minus infinity."""
+    """Scores far above and below 0."""
     for far, hint in (
         (1000, "scores near 1,000 give NaN: their exponentials overflow."),
         (
@@ -399,6 +411,10 @@ def far_scores(answer, scores, values):
             "scores near 0, but only differences count.",
             tolerance=1e-4,
         )
+
+
+def hidden_scores(answer, scores, values):
+    """Some scores are minus infinity, and so is a whole block of them."""
     holes = scores.clone()
     holes[[0, 1, 2, 3, 6]] = -math.inf
     for place in ("first", "last"):

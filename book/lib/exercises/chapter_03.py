@@ -151,30 +151,12 @@ def squared_distances(answer, draw):
     with expect.untouched(a, b), Watch() as watch:
         got = answer(a, b)
     expect.tensor(got, (2, 5, 7), torch.float64, "the table")
-    dot = a @ b.mT
-    square = [x.square().sum(-1) for x in (a, b)]
-    both = square[0][:, :, None] + square[1][:, None]
-    sums = a.sum(-1)[:, :, None] - b.sum(-1)[:, None]
-    right = torch.cdist(a, b).square()
     expect.close(
         got,
-        right,
+        torch.cdist(a, b).square(),
         "these are not the squared distances: what is |a - b|² multiplied "
         "out?",
-        [
-            (right.sqrt(), "you take the root: squares were asked for."),
-            (both - dot, "the mixed term comes twice in (a - b)²."),
-            (both + 2 * dot, "the mixed term of (a - b)² has a minus."),
-            (
-                dot,
-                "a dot product is large for what is alike, a distance small.",
-            ),
-            (sums**2, "you add up the entries before you square them."),
-            (
-                both - 2 * a @ b.sum(0).T,
-                "the sentences are mixed: n is one letter in both factors.",
-            ),
-        ],
+        wrong_distances(a, b),
     )
     expect.that(
         not any("dist" in name for name in watch.called),
@@ -190,6 +172,28 @@ def squared_distances(answer, draw):
         f"you call torch {watch.calls} times: einsum needs no loop.",
     )
     expect.that("einsum" in watch.called, "write it with torch.einsum.")
+
+
+def wrong_distances(a, b):
+    """What mistakes make of the table."""
+    dot, right = a @ b.mT, torch.cdist(a, b).square()
+    square = [x.square().sum(-1) for x in (a, b)]
+    both = square[0][:, :, None] + square[1][:, None]
+    sums = a.sum(-1)[:, :, None] - b.sum(-1)[:, None]
+    return [
+        (right.sqrt(), "you take the root: squares were asked for."),
+        (both - dot, "the mixed term comes twice in (a - b)²."),
+        (both + 2 * dot, "the mixed term of (a - b)² has a minus."),
+        (
+            dot,
+            "a dot product is large for what is alike, a distance small.",
+        ),
+        (sums**2, "you add up the entries before you square them."),
+        (
+            both - 2 * a @ b.sum(0).T,
+            "the sentences are mixed: n is one letter in both factors.",
+        ),
+    ]
 
 
 @exercise(4, length=(1_000, 2_000, 500, 800), width=(64, 32, 128, 16))
@@ -214,46 +218,50 @@ def cost(answer, length, width):
         isinstance(got, tuple | list) and len(got) == 2,
         "two numbers are to come back, one for each order.",
     )
-    squares, size = (length**2, width**2), length * width
-    area = squares[0] * squares[1]
     expect.close(
         tuple(got),
         right,
         f"for {length} words of width {width} the two orders take {right}, "
         f"and you say {tuple(got)}.",
-        [
-            (
-                tuple(n // 2 for n in right),
-                "each order has two products, and you count one of them.",
-            ),
-            (
-                tuple(2 * n for n in right),
-                "only multiplications are asked for, and you count the "
-                "additions, too.",
-            ),
-            (right[::-1], "the two orders are exchanged."),
-            (
-                (right[0], right[0]),
-                "both orders cost the same in yours: K transposed times V is "
-                "a table of another size.",
-            ),
-            (
-                (right[0], 2 * size),
-                "the columns of V have the letter of the width of K in "
-                "yours, so that K transposed times V is no table.",
-            ),
-            (
-                (squares[0] + size, squares[1] + size),
-                "these are the sizes of the results: each number in them "
-                "takes a whole sum.",
-            ),
-            (
-                (2 * area, 2 * area),
-                "one equation with three factors runs all loops at once: "
-                "multiply two of them first.",
-            ),
-        ],
+        wrong_costs(length, width, *right),
     )
+
+
+def wrong_costs(length, width, first, second):
+    """What mistakes make of the two orders."""
+    size, all_loops = length * width, 2 * length**2 * width**2
+    return [
+        (
+            (first // 2, second // 2),
+            "each order has two products, and you count one of them.",
+        ),
+        (
+            (2 * first, 2 * second),
+            "only multiplications are asked for, and you count the "
+            "additions, too.",
+        ),
+        ((second, first), "the two orders are exchanged."),
+        (
+            (first, first),
+            "both orders cost the same in yours: K transposed times V is a "
+            "table of another size.",
+        ),
+        (
+            (first, 2 * size),
+            "the columns of V have the letter of the width of K in yours, so "
+            "that K transposed times V is no table.",
+        ),
+        (
+            (length**2 + size, width**2 + size),
+            "these are the sizes of the results: each number in them takes a "
+            "whole sum.",
+        ),
+        (
+            (all_loops, all_loops),
+            "one equation with three factors runs all loops at once: "
+            "multiply two of them first.",
+        ),
+    ]
 
 
 @exercise(5)
@@ -278,7 +286,7 @@ def shares_of_rows(answer, ids, rows):
     table = torch.eye(rows, dtype=torch.float64, device=ids.device)
     got = answer(ids, table)
     expect.tensor(got, (4, rows), torch.float64)
-    soft = "plain_attention" in answer.__code__.co_names
+    soft = "plain_attention" in expect.names_in(answer.__code__)
     for id, found in zip(ids.tolist(), got.argmax(1).tolist(), strict=True):
         expect.that(
             found == id,
@@ -326,7 +334,7 @@ def smooth(answer, draw):
             wrong_curves(t, t_known, y_known, width),
         )
     expect.that(
-        "plain_attention" in answer.__code__.co_names,
+        "plain_attention" in expect.names_in(answer.__code__),
         "the numbers are right; now let plain_attention do the work.",
     )
 

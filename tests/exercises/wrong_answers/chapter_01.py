@@ -259,6 +259,17 @@ class OwnEmbedding(nn.Module):
     def forward(self, ids):
         return self.table[ids] / self.scale
 """,
+        "starts with zeros": """
+# hint: all entries start as the same number
+class OwnEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.scale = math.sqrt(d_model)
+        self.table = nn.Parameter(torch.zeros(vocab_size, d_model))
+
+    def forward(self, ids):
+        return self.table[ids] * self.scale
+""",
     },
     "table_gradient": {
         "keeps one contribution of an id that occurs twice": """
