@@ -542,6 +542,7 @@ def without(keys, direction):
 
 # Mutants of the solutions that are right too, and why.
 ANOTHER_ROW = "another row of the same tensor shows the same mistakes"
+ANY_ORDER = "what is compared may come in any order"
 ANOTHER_SIZE = "three different sizes, or equal ones elsewhere, show as much"
 FORGOTTEN = (
     "the first finite score multiplies what stood there by exp(-inf), 0"
@@ -558,6 +559,16 @@ EQUIVALENT = {
         "for scores in (x, x[0, (-1)].float()):": ANOTHER_ROW,
         "for scores in (x, x[0, 1].float()):": ANOTHER_ROW,
         "for scores in (x, x[1, 0].float()):": ANOTHER_ROW,
+        "for scores in (x[0, 0].float(), x):": ANY_ORDER,
+        "assert torch.equal(before, scores)": ANY_ORDER,
+        "torch.testing.assert_close(torch.softmax(before, -1), f(scores))": (
+            ANY_ORDER
+        ),
+        "x[0] += 1001": "1,001 is as far from 0 as 1,000",
+        "x[0] += 999": "999 is as far from 0 as 1,000",
+        "x[1, 1, 3:] = -math.inf": ANOTHER_ROW,
+        "x[1, 2, 2:] = -math.inf": "one score more or less is hidden",
+        "x[1, 2, 4:] = -math.inf": "one score more or less is hidden",
         "x = torch.randn(2, 3, 4, dtype=torch.float64)": ANOTHER_SIZE,
         "x = torch.randn(2, 3, 6, dtype=torch.float64)": ANOTHER_SIZE,
         "x = torch.randn(2, 4, 5, dtype=torch.float64)": ANOTHER_SIZE,
