@@ -1,7 +1,7 @@
 """Checks of the exercises of chapter 4, masks. Not taught."""
 
 import torch
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from lib.exercises import Wrong, exercise, expect
 
@@ -92,23 +92,32 @@ def window_by_hand(length, width):
 @exercise(2)
 def my_attention(answer, draw):
     expect.own_work(answer, *FORBIDDEN)
-    q, k, v = (draw.normal(3, 2, 4, width) for width in (5, 5, 6))
-    mask = draw.mask(3, 1, 4, 4)
-    mask[0, 0, 0] = boolean([0, 1, 1, 0])
-    with expect.untouched(q, k, v):
+    q, k, v = (
+        draw.normal(3, 2, 4, 5),
+        draw.normal(3, 2, 6, 5),
+        draw.normal(3, 2, 6, 7),
+    )
+    mask = draw.mask(3, 1, 4, 6)
+    mask[0, 0, 0] = boolean([0, 1, 1, 0, 1, 0])
+    with expect.untouched(q, k, v, mask):
         got = answer(q, k, v, mask)
-    expect.tensor(got, (3, 2, 4, 6), what="the output")
+    expect.tensor(got, (3, 2, 4, 7), what="the output")
     scores = q @ k.mT / 5**0.5
-    hidden = scores.masked_fill(~mask, -torch.inf)
     expect.close(
         got,
-        scaled_dot_product_attention(q, k, v, mask),
-        "the weighted means are not PyTorch's.",
+        sdpa(q, k, v, mask),
+        "the weighted means are not PyTorch's. Compare scores, masked scores "
+        "and weights one by one, with three vectors.",
         [
             (
-                scaled_dot_product_attention(q, k, v, mask, scale=1.0),
+                sdpa(q, k, v, mask, scale=1.0),
                 "the scale is missing: divide the scores by the square root "
                 "of the keys' width.",
+            ),
+            (
+                sdpa(q, k, v, mask, scale=1 / 5),
+                "you divide the scores by the width itself. A sum of d "
+                "products spreads by the root of d.",
             ),
             (
                 (scores.softmax(-1) * mask) @ v,
@@ -121,13 +130,18 @@ def my_attention(answer, draw):
                 "infinity.",
             ),
             (
-                scaled_dot_product_attention(q, k, v, ~mask),
+                sdpa(q, k, v, ~mask),
                 "True means may attend, and you hide what may be seen.",
             ),
             (
-                hidden.softmax(-2) @ v,
+                scores.masked_fill(~mask, -torch.inf).softmax(-2) @ v,
                 "the softmax goes over the keys, the last axis, so that each "
                 "query's weights sum to 1.",
+            ),
+            (
+                sdpa(q, k, v),
+                "the mask changes nothing: masked_fill returns a new tensor "
+                "and leaves the old one as it was.",
             ),
         ],
     )
@@ -185,7 +199,7 @@ def sorted_row(draw):
 
 def packed_entry(seen, row, query, key):
     """One entry of the mask, and what it means if it is wrong."""
-    where = f"in the row {row}, position {query} and position {key}"
+    where = f"in the row {row}, query {query} and key {key}"
     if row[key] == 0:
         expect.that(not seen, f"padding may not be looked at: {where}.")
     elif key > query:
@@ -213,29 +227,54 @@ def decoder_mask(answer, draw):
             "the mask is to be boolean: numbers are added to the scores."
         )
     expect.tensor(mask, (3, 1, 5, 5), torch.bool, "the mask")
-    real, future = zero_one.cpu() == 1, torch.ones(5, 5).triu(1) == 1
-    mask = mask[:, 0].cpu()
-    empty = (~real).cumprod(1) == 1
-    expect.that(
-        not (mask & ~real[:, None] & ~empty[:, :, None]).any(),
-        "a key that is padding is seen. Which of the two axes of the mask "
-        "are the keys?",
+    real = (zero_one.cpu() == 1)[:, None, None]
+    past = torch.ones(5, 5).tril() == 1
+    right = real & past
+    empty = ~right.any(-1, keepdim=True)
+    expect.close(
+        mask.cpu(),
+        right,
+        f"compare your mask with the text: the rows are {zero_one.tolist()}.",
+        decoder_mistakes(real, past, right, empty),
     )
-    expect.that(
-        not (mask & future & ~empty[:, :, None]).any(),
-        "a query sees a later position: the two reasons to hide must both "
-        "be heeded, so & joins the two masks.",
-    )
-    expect.that(
-        not mask[empty].any(),
-        "in front of the first real token there is nothing to see: such a "
-        "row stays empty, and attention gives it 0.",
-    )
-    expect.that(
-        mask | ~real[:, None] | future,
-        "a real token that stands before the query is hidden, or the query "
-        "itself.",
-    )
+
+
+def decoder_mistakes(real, past, right, empty):
+    """What a decoder's mask is taken for."""
+    lengths = real.sum(-1, keepdim=True)
+    left = torch.arange(5) < lengths
+    return [
+        (real.expand(-1, -1, 5, -1), "a query sees a later position."),
+        (past.expand(3, 1, 5, 5), "a key that is padding is seen."),
+        (
+            real.mT & past,
+            "your rows of padding are hidden, and its columns are seen. "
+            "Which axis of the mask are the keys?",
+        ),
+        (
+            ~real & past,
+            "a tokenizer's 1 means a real token, and your mask hides these.",
+        ),
+        (
+            left & past,
+            "a row whose padding stands in front is wrong: the number of "
+            "real tokens does not say where they stand.",
+        ),
+        (
+            real | past,
+            "a pair must pass both masks, and with | one of them is enough.",
+        ),
+        (
+            right | empty,
+            "in front of the first real token there is nothing to see: such "
+            "a row stays empty, and attention gives it 0.",
+        ),
+        (
+            real & past & ~(torch.eye(5) == 1),
+            "a token is to see itself too: the shift by one makes sure that "
+            "it gives nothing away.",
+        ),
+    ]
 
 
 @exercise(5)
@@ -251,6 +290,12 @@ def prefix_mask(answer, draw):
             f"each sentence has a prompt of its own length: with {prefix} "
             f"all are treated as if they had {same}.",
         )
+    ends = [row[0].sum().item() for row in mask[:, 0]]
+    expect.that(
+        ends[:3] != [3, 1, 5],
+        "the prompt ends one token earlier: a prompt of 2 has the keys 0 and "
+        "1.",
+    )
     for n, prompt in enumerate(prefix.tolist()):
         for query in range(length):
             for key in range(length):
@@ -260,7 +305,7 @@ def prefix_mask(answer, draw):
 
 def prefix_entry(seen, prompt, query, key):
     """One entry of the mask, and what it means if it is wrong."""
-    where = f"with a prompt of {prompt}, position {query} and position {key}"
+    where = f"with a prompt of {prompt}, query {query} and key {key}"
     if key < prompt:
         who = "a prompt token" if query < prompt else "what is written"
         expect.that(seen, f"{who} must see the whole prompt: {where}.")
@@ -268,8 +313,11 @@ def prefix_entry(seen, prompt, query, key):
         expect.that(
             seen, f"what was written before, and itself, is seen: {where}."
         )
-    elif key == prompt:
-        expect.that(not seen, f"the prompt ends one token earlier: {where}.")
+    elif query < prompt:
+        expect.that(
+            not seen,
+            f"a prompt token sees the prompt and no more: {where}.",
+        )
     else:
         expect.that(not seen, f"nobody may see what comes later: {where}.")
 
