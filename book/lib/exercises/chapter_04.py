@@ -362,11 +362,13 @@ def depends_on(answer, draw):
         faint.cpu().diagonal(-1),
         "a change of a millionth is a change: compare bit for bit.",
     )
-    zeros = answer(lambda x: 2 * x, torch.zeros_like(x))
-    expect.that(
-        zeros.cpu().diagonal(),
-        "a row that is 0 already does not change if you set it to 0.",
-    )
+    for number in (0, 1, -1):
+        all_alike = torch.full_like(x, number)
+        expect.that(
+            answer(lambda x: 2 * x, all_alike).cpu().diagonal(),
+            f"a row of {number} stays what it is in your way of changing "
+            "rows: find one that changes every number.",
+        )
 
 
 def whisper(x):

@@ -369,12 +369,22 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "a row is set to zero, which it may be already": """
-# hint: does not change if you set it to 0
+# hint: a row of 0 stays what it is
 def depends_on(attend, x):
     columns = []
     for j in range(len(x)):
         other = x.clone()
         other[j] = 0
+        columns.append((attend(other) != attend(x)).any(dim=1))
+    return torch.stack(columns, dim=1)
+""",
+        "a row is set to one, which it may be already": """
+# hint: a row of 1 stays what it is
+def depends_on(attend, x):
+    columns = []
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] = 1
         columns.append((attend(other) != attend(x)).any(dim=1))
     return torch.stack(columns, dim=1)
 """,
@@ -422,10 +432,8 @@ EQUIVALENT = {
         "return causal_mask(length) | padding_mask(prefix, length)": DEVICE,
     },
     "depends_on": {
-        "other[j] += (1 - other[j].abs()) # larger, whatever it was": LARGER,
         "other[j] += (other[j].abs() + 1) # larger, whatever it was": LARGER,
         "other[j] += 1 # larger, whatever it was": LARGER,
-        "other[j] += 1 + other[j] # larger, whatever it was": LARGER,
         "other[j] += 2 + other[j].abs() # larger, whatever it was": LARGER,
     },
 }
