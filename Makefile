@@ -16,7 +16,7 @@ export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve slides pdf offline site lab test test-tools \
   test-library test-notebooks test-site test-gpu test-public sync faults \
-  kill-rates conformance bench model ablations speedrun lint clean FORCE
+  kill-rates conformance bench model ablations project speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -51,6 +51,7 @@ test: lint test-tools test-library test-notebooks test-site ## 15 minutes | chec
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
 	  --ignore tests/library --ignore tests/site
+	@$(BIN)/python -m tools.teaching --table
 
 test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
 	@mkdir -p _build
@@ -76,6 +77,7 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
+	$(BIN)/python -m tools.teaching
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
 
@@ -85,6 +87,7 @@ faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what 
 
 kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
 	$(BIN)/python -m tools.mutants --stale
+	$(BIN)/python -m tools.teaching
 
 conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
 	$(PACKAGES) -m lib.diagnose --public
@@ -103,6 +106,9 @@ ablations: .venv/.chapters ## 30 minutes | train without one ingredient after th
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
 	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
+
+project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
+	PYTHONPATH=book $(BIN)/python -m lib.projects $(PROJECT) $(FILE)
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)
