@@ -1,5 +1,7 @@
 """Checks of the exercises of chapter 4, masks. Not taught."""
 
+from itertools import product
+
 import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
@@ -174,7 +176,7 @@ def empty_rows(answer, q, k, v, mask):
 
 @exercise(3, row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]))
 def packed_mask(answer, draw):
-    rows = [draw.given.row, sorted_row(draw), sorted_row(draw)]
+    rows = [draw.given.row, *other_rows(draw)]
     sentence = torch.tensor(rows, device=draw.normal(1).device)
     with expect.untouched(sentence):
         mask = answer(sentence)
@@ -190,11 +192,13 @@ def packed_mask(answer, draw):
                 packed_entry(mask[n, query, key].item(), row, query, key)
 
 
-def sorted_row(draw):
-    """Three sentences of one to two words, and padding."""
-    lengths = [draw.whole(1, 2) for _ in range(3)]
-    row = [n for n, length in enumerate(lengths, 1) for _ in range(length)]
-    return (row + [0] * 6)[:6]
+def other_rows(draw):
+    """Two rows of three sentences of one to two words, and padding."""
+    possible = []
+    for lengths in product((1, 2), repeat=3):
+        row = [n for n, many in enumerate(lengths, 1) for _ in range(many)]
+        possible.append((row + [0] * 6)[:6])
+    return draw.lots.sample([r for r in possible if r != draw.given.row], 2)
 
 
 def packed_entry(seen, row, query, key):

@@ -18,7 +18,7 @@ from lib.runtime import device
     d_model=(10, 9, 14, 15),
     heads=(4, 5, 3, 6),
     d_head=(3, 2, 4, 7),
-    d_value=(5, 7, 6, 3),
+    d_value=(5, 9, 10, 13),
 )
 def attention_parameters(answer, draw):
     given = draw.given
