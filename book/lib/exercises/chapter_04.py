@@ -32,43 +32,12 @@ def window_mask(answer, draw):
     )
     expect.tensor(mask, (1, 1, length, length), torch.bool, "the mask")
     right = window_by_hand(length, width)
-    wider = window_by_hand(length, width + 1)
-    diagonal = torch.eye(length) == 1
     expect.close(
         mask[0, 0].cpu(),
         right,
         f"look at the last row of window_mask({length}, {width}): which "
         f"{width} positions may it see?",
-        [
-            (
-                ~right,
-                "True means may attend, and your mask says True where a "
-                "position is hidden.",
-            ),
-            (
-                right.T,
-                "rows are queries and columns are keys: row i looks at "
-                "columns up to i, and yours looks the other way.",
-            ),
-            (
-                right | right.T,
-                "your window reaches into the future: row 0 sees position 1.",
-            ),
-            (
-                wider,
-                "the query's own position counts as one of the width, and "
-                "yours sees one more.",
-            ),
-            (
-                wider & ~diagonal,
-                "a position may look at itself: the diagonal must be True.",
-            ),
-            (
-                (torch.arange(length) < width) & torch.ones_like(right).tril(),
-                "your window does not move: the last row must see the last "
-                "positions, not the first.",
-            ),
-        ],
+        window_mistakes(right, width),
     )
     for _ in range(3):
         length = draw.whole(1, 12)
@@ -79,6 +48,43 @@ def window_mask(answer, draw):
             "right for the numbers of the task, but not for "
             f"window_mask({length}, {width}).",
         )
+
+
+def window_mistakes(right, width):
+    """What a window is taken for."""
+    length = len(right)
+    wider = window_by_hand(length, width + 1)
+    diagonal = torch.eye(length) == 1
+    return [
+        (
+            ~right,
+            "True means may attend, and your mask says True where a "
+            "position is hidden.",
+        ),
+        (
+            right.T,
+            "rows are queries and columns are keys: row i looks at "
+            "columns up to i, and yours looks the other way.",
+        ),
+        (
+            right | right.T,
+            "your window reaches into the future: row 0 sees position 1.",
+        ),
+        (
+            wider,
+            "the query's own position counts as one of the width, and "
+            "yours sees one more.",
+        ),
+        (
+            wider & ~diagonal,
+            "a position may look at itself: the diagonal must be True.",
+        ),
+        (
+            (torch.arange(length) < width) & torch.ones_like(right).tril(),
+            "your window does not move: the last row must see the last "
+            "positions, not the first.",
+        ),
+    ]
 
 
 def window_by_hand(length, width):
@@ -104,50 +110,55 @@ def my_attention(answer, draw):
     with expect.untouched(q, k, v, mask):
         got = answer(q, k, v, mask)
     expect.tensor(got, (3, 2, 4, 7), what="the output")
-    scores = q @ k.mT / 5**0.5
     expect.close(
         got,
         sdpa(q, k, v, mask),
         "the weighted means are not PyTorch's. Compare scores, masked scores "
         "and weights one by one, with three vectors.",
-        [
-            (
-                sdpa(q, k, v, mask, scale=1.0),
-                "the scale is missing: divide the scores by the square root "
-                "of the keys' width.",
-            ),
-            (
-                sdpa(q, k, v, mask, scale=1 / 5),
-                "you divide the scores by the width itself. A sum of d "
-                "products spreads by the root of d.",
-            ),
-            (
-                (scores.softmax(-1) * mask) @ v,
-                "zeros after the softmax: the rows no longer sum to 1. Mask "
-                "the scores, before it.",
-            ),
-            (
-                scores.masked_fill(~mask, 0.0).softmax(-1) @ v,
-                "a score of 0 does not forbid, since exp(0) is 1: use minus "
-                "infinity.",
-            ),
-            (
-                sdpa(q, k, v, ~mask),
-                "True means may attend, and you hide what may be seen.",
-            ),
-            (
-                scores.masked_fill(~mask, -torch.inf).softmax(-2) @ v,
-                "the softmax goes over the keys, the last axis, so that each "
-                "query's weights sum to 1.",
-            ),
-            (
-                sdpa(q, k, v),
-                "the mask changes nothing: masked_fill returns a new tensor "
-                "and leaves the old one as it was.",
-            ),
-        ],
+        attention_mistakes(q, k, v, mask),
     )
     empty_rows(answer, q, k, v, mask)
+
+
+def attention_mistakes(q, k, v, mask):
+    """What attention with a mask is taken for."""
+    scores = q @ k.mT / 5**0.5
+    return [
+        (
+            sdpa(q, k, v, mask, scale=1.0),
+            "the scale is missing: divide the scores by the square root "
+            "of the keys' width.",
+        ),
+        (
+            sdpa(q, k, v, mask, scale=1 / 5),
+            "you divide the scores by the width itself. A sum of d "
+            "products spreads by the root of d.",
+        ),
+        (
+            (scores.softmax(-1) * mask) @ v,
+            "zeros after the softmax: the rows no longer sum to 1. Mask "
+            "the scores, before it.",
+        ),
+        (
+            scores.masked_fill(~mask, 0.0).softmax(-1) @ v,
+            "a score of 0 does not forbid, since exp(0) is 1: use minus "
+            "infinity.",
+        ),
+        (
+            sdpa(q, k, v, ~mask),
+            "True means may attend, and you hide what may be seen.",
+        ),
+        (
+            scores.masked_fill(~mask, -torch.inf).softmax(-2) @ v,
+            "the softmax goes over the keys, the last axis, so that each "
+            "query's weights sum to 1.",
+        ),
+        (
+            sdpa(q, k, v),
+            "the mask changes nothing: masked_fill returns a new tensor "
+            "and leaves the old one as it was.",
+        ),
+    ]
 
 
 def empty_rows(answer, q, k, v, mask):

@@ -34,10 +34,11 @@ def count_parameters(answer, d_model, heads, d_head, d_value):
     """Without biases first; then what the biases add."""
     sizes = (d_model, heads, d_head, d_value)
     keys, values = heads * d_head, heads * d_value
-    layers = [(d_model, keys), (d_model, keys), (d_model, values)]
-    layers.append((values, d_model))
-    without = [nn.Linear(*layer, False, device="meta") for layer in layers]
-    plain = sum(layer.weight.numel() for layer in without)
+    pairs = [(d_model, keys), (d_model, keys), (d_model, values)]
+    pairs.append((values, d_model))
+    layers = [nn.Linear(*pair, device="meta") for pair in pairs]
+    plain = sum(layer.weight.numel() for layer in layers)
+    biases = sum(layer.bias.numel() for layer in layers)
     got = answer(*sizes, False)
     expect.that(
         not isinstance(got, float),
@@ -49,51 +50,57 @@ def count_parameters(answer, d_model, heads, d_head, d_value):
         plain,
         f"{call.format(*sizes, False)} is not {got}: list the four factors "
         "of the table with their shapes, for all heads.",
-        [
-            (
-                plain - values * d_model,
-                "one matrix is missing: which one mixes the heads?",
-            ),
-            (
-                plain // heads,
-                "you count the matrices of one head, and there are "
-                f"{heads} heads.",
-            ),
-            (
-                4 * heads * d_model**2,
-                "a head does not have the full width: its matrices have "
-                f"{d_head} or {d_value} columns here, not {d_model}.",
-            ),
-            (
-                4 * keys * d_model,
-                f"values are {d_value} wide here and keys {d_head}: which "
-                "two matrices does that change?",
-            ),
-        ],
+        weight_mistakes(plain, *sizes),
     )
-    columns = [layer[1] for layer in layers]
     expect.close(
         answer(*sizes, True),
-        plain + sum(columns),
+        plain + biases,
         f"right without biases, but {call.format(*sizes, True)} should be "
-        f"larger by {sum(columns)}.",
-        [
-            (
-                plain + 3 * d_model + values,
-                "a bias has a number for each column of the result, and you "
-                "count the rows.",
-            ),
-            (
-                plain + sum(columns) + (heads - 1) * d_model,
-                "the last matrix is one for all heads together, so it has "
-                "one bias.",
-            ),
-            (
-                plain + sum(columns) - d_model,
-                "the last matrix has a bias too.",
-            ),
-        ],
+        f"larger by {biases}.",
+        bias_mistakes(plain, biases, d_model, heads, values),
     )
+
+
+def weight_mistakes(plain, d_model, heads, d_head, d_value):
+    """How the entries of the matrices are miscounted."""
+    return [
+        (
+            plain - heads * d_value * d_model,
+            "one matrix is missing: which one mixes the heads?",
+        ),
+        (
+            plain // heads,
+            f"you count the matrices of one head, and there are {heads} "
+            "heads.",
+        ),
+        (
+            4 * heads * d_model**2,
+            "a head does not have the full width: its matrices have "
+            f"{d_head} or {d_value} columns here, not {d_model}.",
+        ),
+        (
+            4 * heads * d_head * d_model,
+            f"values are {d_value} wide here and keys {d_head}: which two "
+            "matrices does that change?",
+        ),
+    ]
+
+
+def bias_mistakes(plain, biases, d_model, heads, values):
+    """How the biases are miscounted."""
+    return [
+        (
+            plain + 3 * d_model + values,
+            "a bias has a number for each column of the result, and you "
+            "count the rows.",
+        ),
+        (
+            plain + biases + (heads - 1) * d_model,
+            "the last matrix is one for all heads together, so it has one "
+            "bias.",
+        ),
+        (plain + biases - d_model, "the last matrix has a bias too."),
+    ]
 
 
 @exercise(2, heads=(3, 2, 4, 5))

@@ -14,58 +14,62 @@ def wavelength(answer, draw):
         d_model = 2 * draw.whole(4, 20)
         pairs.append((draw.whole(1, d_model // 2 - 1), d_model))
     for i, d_model in pairs:
-        got = answer(i, d_model)
-        if isinstance(got, torch.Tensor):
-            got = got.item()
-        places = 1 / speed(i, d_model)  # for one radian
+        got, wider = (float(answer(i, d)) for d in (d_model, 2 * d_model))
         expect.close(
-            float(got),
-            2 * math.pi * places,
+            got,
+            2 * math.pi / speed(i, d_model),
             f"wavelength({i}, {d_model}) is not {got:.6g}: a turn is over "
             "when the place times the speed is a whole turn.",
             [
+                *turn_mistakes(i, d_model),
                 (
-                    places,
-                    "this is the way of one radian, 1 / speed. A whole turn "
-                    "is 2π of them.",
-                ),
-                (
-                    math.pi * places,
-                    "after half a turn the hand points the other way: the "
-                    "wave crosses zero, but does not begin again.",
-                ),
-                (
-                    360 * places,
-                    "the formula measures angles in radians, so a turn is "
-                    "2π, not 360.",
-                ),
-                (
-                    2 * math.pi / places,
-                    "hand 0 is the fastest, and yours are slower the lower "
-                    "they stand: divide by the speed.",
-                ),
-                (
-                    2 * math.pi * 10_000 ** (i / d_model),
-                    "i counts the hands, and a hand has two entries: compare "
-                    "the exponent with that of the formula.",
-                ),
-                (
-                    2 * math.pi * 10_000 ** (i / max(1, d_model // 2 - 1)),
-                    "these are tensor2tensor's speeds, whose last is "
-                    "exactly 1/10000.",
-                ),
-                (
-                    2 * math.pi * 2**i,
-                    "the digits of a counter double their rhythm; the speeds "
-                    "of the formula fall by another factor.",
-                ),
-                (
-                    float(answer(i, 2 * d_model)),
+                    wider,
                     "yours does not change with d_model. But more hands fall "
                     "from the first speed to the last in smaller steps.",
                 ),
             ],
         )
+
+
+def turn_mistakes(i, d_model):
+    """What is taken for the places of one turn."""
+    places = 1 / speed(i, d_model)  # for one radian
+    return [
+        (
+            places,
+            "this is the way of one radian, 1 / speed. A whole turn is 2π "
+            "of them.",
+        ),
+        (
+            math.pi * places,
+            "after half a turn the hand points the other way: the wave "
+            "crosses zero, but does not begin again.",
+        ),
+        (
+            360 * places,
+            "the formula measures angles in radians, so a turn is 2π, not "
+            "360.",
+        ),
+        (
+            2 * math.pi / places,
+            "hand 0 is the fastest, so its turn is the shortest. Yours is "
+            "the longest: divide by the speed.",
+        ),
+        (
+            2 * math.pi * 10_000 ** (i / d_model),
+            "i counts the hands, and a hand has two entries: compare the "
+            "exponent with that of the formula.",
+        ),
+        (
+            2 * math.pi * 10_000 ** (i / max(1, d_model // 2 - 1)),
+            "these are tensor2tensor's speeds, whose last is exactly 1/10000.",
+        ),
+        (
+            2 * math.pi * 2**i,
+            "the digits of a counter double their rhythm; the speeds of the "
+            "formula fall by another factor.",
+        ),
+    ]
 
 
 def speed(i, d_model):
@@ -94,32 +98,7 @@ def shift_matrix(answer, draw):
         turning(k, d_model),
         f"shift_matrix({k}, {d_model}) does not bring place 1 to place "
         f"{k + 1}. Compare its first block with the derivation.",
-        [
-            (
-                turning(-k, d_model),
-                "your matrix turns back: it brings place "
-                f"{k + 1} to place 1. Where does the minus stand?",
-            ),
-            (
-                turning(k, d_model, lambda i: 1.0),
-                "all hands turn by k, but each has a speed of its own.",
-            ),
-            (
-                turning(k, d_model, lambda i: speed(i, d_model) ** 2),
-                "the speeds fall too fast: is your i the number of a hand, "
-                "or of an entry, which is twice as large?",
-            ),
-            (
-                paired_as_halves(k, d_model),
-                "the pairs here are neighbours, entries 0 and 1, 2 and 3; "
-                "yours are an entry of each half.",
-            ),
-            (
-                mirror(k, d_model),
-                "your blocks are symmetric, so they mirror. A rotation has "
-                "opposite signs beside its diagonal.",
-            ),
-        ],
+        shift_mistakes(k, d_model),
     )
     asked = f"right for shift_matrix({k}, {d_model}), but"
     for k, place, d_model in (
@@ -138,6 +117,36 @@ def shift_matrix(answer, draw):
             f"{asked} shift_matrix({k}, {d_model}) does not bring place "
             f"{place} to place {place + k}.",
         )
+
+
+def shift_mistakes(k, d_model):
+    """What a shift is taken for."""
+    return [
+        (
+            turning(-k, d_model),
+            "your matrix turns back: it brings place "
+            f"{k + 1} to place 1. Where does the minus stand?",
+        ),
+        (
+            turning(k, d_model, lambda i: 1.0),
+            "all hands turn by k, but each has a speed of its own.",
+        ),
+        (
+            turning(k, d_model, lambda i: speed(i, d_model) ** 2),
+            "the speeds fall too fast: is your i the number of a hand, "
+            "or of an entry, which is twice as large?",
+        ),
+        (
+            paired_as_halves(k, d_model),
+            "the pairs here are neighbours, entries 0 and 1, 2 and 3; "
+            "yours are an entry of each half.",
+        ),
+        (
+            mirror(k, d_model),
+            "your blocks are symmetric, so they mirror. A rotation has "
+            "opposite signs beside its diagonal.",
+        ),
+    ]
 
 
 def turning(k, d_model, turns=None):
