@@ -211,7 +211,7 @@ class Book:
         self.words = draw.normal(12, 6, dtype=torch.float64)
         self.runs = 0
 
-    def __call__(self, source, given, may_attend, memory_may_attend=None):
+    def __call__(self, source, given, may_attend, memory_may_attend):
         self.runs += 1
         length = given.shape[1]
         x = self.table[given] * torch.linspace(1, 2, 99)[:length, None].to(
@@ -260,7 +260,7 @@ def log_probability(answer, draw):
 def run_of(book, source, given, mask):
     """The logits of one pass."""
     ids = [torch.tensor([row], device=device()) for row in (source, given)]
-    return book(*ids, mask)[0]
+    return book(*ids, mask, None)[0]
 
 
 def other_probabilities(book, source, text, right):
