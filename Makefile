@@ -5,8 +5,8 @@ BIN := .venv/bin
 # The interpreter that was named, or else the book's own environment.
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/* \
-  book/lib/*.py CITATION.cff reports/*.json)
+  book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
+  book/_static/*/* book/lib/*.py CITATION.cff reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
@@ -14,9 +14,10 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve slides pdf offline site lab test test-tools \
-  test-library test-notebooks test-site test-gpu test-public sync faults \
-  kill-rates conformance bench model ablations project speedrun lint clean FORCE
+.PHONY: help book serve slides pdf offline site lab student test \
+  test-tools test-library test-notebooks test-student test-site test-gpu \
+  test-public test-nbgrader sync address faults kill-rates conformance bench \
+  model ablations project speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -46,11 +47,17 @@ site: slides pdf offline ## 2 minutes | the website with the slides and both dow
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-test: lint test-tools test-library test-notebooks test-site ## 15 minutes | check everything that needs no GPU, cheap checks first
+student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folder, SEED=7, ROSTER=names.csv)
+	PYTHONPATH=book $(BIN)/python -m tools.student \
+	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
+	  $(if $(ROSTER),--roster "$(ROSTER)")
+
+test: lint test-tools test-library test-notebooks test-student test-site ## 15 minutes | check everything that needs no GPU, cheap checks first
 
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
-	  --ignore tests/library --ignore tests/site
+	  --ignore tests/library --ignore tests/student --ignore tests/site \
+	  --ignore tests/nbgrader
 	@$(BIN)/python -m tools.teaching --table
 
 test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
@@ -69,6 +76,9 @@ test-notebooks: .venv/.tests ## 3 minutes | run each chapter alone, as in Colab 
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
+test-student: .venv/.tests ## 2 minutes | run each notebook of the students' edition
+	$(PYTEST) tests/student
+
 test-site: _build/.book .venv/.tests ## 4 minutes | the built website, in a browser
 	$(PYTEST) tests/site --dist loadscope
 
@@ -77,9 +87,12 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
-	$(BIN)/python -m tools.teaching
+	$(if $(CHAPTER),,$(BIN)/python -m tools.teaching)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
+
+address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
+	$(BIN)/python -m tools.sync --stored
 
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
@@ -95,6 +108,10 @@ conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 ove
 
 test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packages still true?
 	$(PACKAGES) -m pytest -q tests/conformance
+
+test-nbgrader: .venv-nbgrader/.done ## 4 minutes | the chapters through nbgrader, nbgitpuller and JupyterHub
+	.venv-nbgrader/bin/python -m pytest -q -rs -p no:cacheprovider \
+	  -c /dev/null --rootdir . tests/nbgrader
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -132,6 +149,14 @@ FORCE:
 	@$(PYTHON) -m venv --clear .venv-conformance
 	@.venv-conformance/bin/pip install -qq -c $< torch==2.13.0
 	@.venv-conformance/bin/pip install -qq --no-deps -r $<
+	@touch $@
+
+.venv-nbgrader/.done: tests/nbgrader/requirements.txt requirements.txt
+	@echo "Installing nbgrader and JupyterHub (500 MB, two minutes)."
+	@$(PYTHON) -m venv --clear .venv-nbgrader
+	@.venv-nbgrader/bin/pip install -qq torch==2.13.0
+	@sed -n '/part: chapters/,/^$$/p' requirements.txt | \
+	  .venv-nbgrader/bin/pip install -qq -r /dev/stdin -r $<
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)

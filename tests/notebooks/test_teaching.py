@@ -35,7 +35,7 @@ def written() -> list[dict]:
 
 def test_the_data_of_the_pages_are_those_of_the_notebooks():
     text = (FOLDER / "exercises.json").read_text(encoding="utf-8")
-    assert text == teaching.text(), "run `make sync`"
+    assert text == teaching.text(), "run `make kill-rates`"
 
 
 @pytest.mark.parametrize("course", courses().values(), ids=list(courses()))
