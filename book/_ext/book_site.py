@@ -30,6 +30,7 @@ from reading_time import setup_reading_time
 from slides import link_when_built
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
+from teaching import setup_teaching
 
 HERE = Path(__file__).parent
 LOGGER = getLogger(__name__)
@@ -291,6 +292,7 @@ def setup(app):
         setup_library,
         setup_reading_time,
         setup_reports,
+        setup_teaching,
     ):
         part(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
