@@ -244,7 +244,7 @@ def test_a_deck_prints_one_slide_a_page(decks, offline, tmp_path):
     visit = opened(offline, decks / f"{SAMPLE}.html", "?print-pdf")
     visit.tab.emulate_media(color_scheme="dark", media="print")
     visit.tab.wait_for_selector(".pdf-page")
-    for picture in visit.tab.locator("section img").all():
+    for picture in visit.tab.locator("section .figure").all():
         assert picture.bounding_box()["height"] > 200
     target = tmp_path / "deck.pdf"
     visit.tab.pdf(path=target, prefer_css_page_size=True)
