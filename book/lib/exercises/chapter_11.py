@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, pad
 
 from lib.dates import Batch
-from lib.exercises import exercise, expect
+from lib.exercises import Wrong, exercise, expect
 
 
 class Toy(nn.Module):
@@ -74,6 +74,11 @@ def one_wish(answer, right, vocab, smoothing):
     with expect.untouched(right):
         got = answer(right, vocab, smoothing)
     expect.tensor(got, (*right.shape, vocab))
+    expect.that(
+        got.is_floating_point(),
+        f"with a smoothing of {smoothing} whole numbers come back: "
+        "probabilities are floating-point numbers.",
+    )
     wish = torch.zeros(*right.shape, vocab)
     hit = wish.scatter(-1, right.cpu()[..., None], 1.0)
     wish += smoothing / vocab
@@ -91,6 +96,11 @@ def one_wish(answer, right, vocab, smoothing):
                 torch.where(hit == 1, 1 - smoothing, others),
                 "the share goes evenly to the whole vocabulary, the right "
                 "token included; yours leaves that one out.",
+            ),
+            (
+                torch.where(hit == 1, 1 - smoothing, smoothing / vocab),
+                "the probabilities sum to less than 1: the right token, too, "
+                "gets its part of what is spread.",
             ),
             (
                 hit + smoothing / vocab,
@@ -156,11 +166,21 @@ def fit(answer, draw):
             for slip, hint in STEPS.items()
         ],
     )
-    expect.that(
-        all(map(expect.same, mine.parameters(), after.parameters())),
-        "all losses are right, but the weights in the end are not: the last "
-        "batch needs a step, too.",
-    )
+    weights_are(mine, after, model, training(model, data, [rate] * 3 + [0])[1])
+
+
+def weights_are(mine, after, before, one_less):
+    """The weights in the end, or those of a known mistake."""
+    pairs = [
+        (after, ""),
+        (before, "the model that was given is as it was: was a copy trained?"),
+        (one_less, "the last batch needs a step, too."),
+    ]
+    for other, hint in pairs:
+        if all(map(expect.same, mine.parameters(), other.parameters())):
+            expect.that(not hint, f"all losses are right, but {hint}")
+            return
+    raise Wrong("all losses are right, but the weights in the end are not.")
 
 
 def list_of(got, what, number):
@@ -286,23 +306,30 @@ def mismatched(answer, draw):
                 "the texts are to stay where they are: move the answers.",
             ),
             (
-                [True, None, None],
+                [True, "torn", "torn"],
                 "the answers are torn apart: whole rows are to move, not "
                 "the characters within a row.",
+            ),
+            (
+                [True, "rows", "rows"],
+                "whole answers stand beside the texts, but not in the right "
+                f"order: each moves {places} rows down, and the last ones "
+                "come to the first texts.",
             ),
         ],
     )
 
 
 def came_from(got, batch):
-    """How many rows down the answers come from; None: from nowhere."""
+    """How many rows down the answers come from; or what else they are."""
     for new, old in zip(got[1:], batch[1:], strict=True):
         moves = [
             move
             for move in range(-3, 4)
             if torch.equal(new, old.roll(-move, dims=0))
         ]
-        yield moves[0] if moves else None
+        whole = all((old == row).all(1).any() for row in new)
+        yield moves[0] if moves else "rows" if whole else "torn"
 
 
 # 11.4
@@ -353,7 +380,11 @@ def right_gradients(mine, model, parts):
     places = [part.target.numel() for part in parts]
     n = len(parts)
     missing = any(w.grad is None for w in mine.parameters())
-    expect.that(not missing, "the gradient is cleared when you are done.")
+    expect.that(
+        not missing,
+        "no gradient is left in `.grad` when you are done: it was cleared, or "
+        "never put there.",
+    )
     expect.close(
         flat([w.grad for w in mine.parameters()]),
         gradient(model, [whole], [1]),
@@ -368,6 +399,12 @@ def right_gradients(mine, model, parts):
                 gradient(model, parts, [1] * n),
                 "the gradients of the means add up to too much: together "
                 "the parts must weigh as much as one batch.",
+            ),
+            (
+                gradient(model, parts, real),
+                "the parts are weighed rightly against each other, but "
+                "together they weigh too much: divide by the real characters "
+                "of all parts.",
             ),
             (
                 gradient(model, parts, [r / sum(rows) for r in rows]),
@@ -476,11 +513,8 @@ def swept(losses, mine, model, data, rates):
             for slip in slips
         ],
     )
-    expect.that(
-        all(map(expect.same, mine.parameters(), after.parameters())),
-        "the losses are right, but the last step, at the highest rate, is "
-        "missing.",
-    )
+    one_less = training(model, data, [*rates[:-1], 0.0])[1]
+    weights_are(mine, after, model, one_less)
 
 
 # 11.6
@@ -507,6 +541,10 @@ def log_p(answer, draw):
         "this is not the sum of log p over the characters and EOS.",
         [
             ((-by_hand).cpu(), "this is the loss: log p is negative."),
+            (
+                by_hand.exp().cpu(),
+                "this is the probability itself: its logarithm is asked for.",
+            ),
             (
                 (by_hand / batch.target.shape[1]).cpu(),
                 "a mean over places: the logarithm of a product is a sum.",

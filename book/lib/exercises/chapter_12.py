@@ -13,7 +13,9 @@ from lib.runtime import device
 from lib.trained import date_model
 
 FRENCH = list(get_month_names("wide", locale="fr").values())
-NUMBERS = 3, 4, 5, 6, 8  # the months with at most five letters
+# The short names, one whose letters cannot be chosen one by one, and one
+# whose number is lost by its first digit.
+NUMBERS = 3, 4, 5, 6, 8, 7, 11
 
 
 @cache
@@ -174,8 +176,10 @@ def letters_to_hide(answer, draw):
             ),
             (
                 [fewest[n]["shown"] for n in NUMBERS],
-                "your mask shows the chosen letters and hides the rest: True "
-                "means may look.",
+                "one letter is enough everywhere, you say: either your mask "
+                "shows the chosen letters and hides the rest (True means may "
+                "look), or you compare the month with what it can never "
+                "equal ('03' is not 3).",
             ),
             (
                 [a - b for a, b in zip(lengths, right, strict=True)],
@@ -294,7 +298,8 @@ def seeds_needed(answer, draw):
         spread = math.sqrt(squares / (n - 1))
         right = needed(spread, effect)
         expect.that(
-            not (isinstance(got, float) and got.is_integer()),
+            not isinstance(got, torch.Tensor)
+            and not (isinstance(got, float) and got.is_integer()),
             "a number of seeds is a whole number, of the type int.",
         )
         expect.close(
@@ -303,6 +308,11 @@ def seeds_needed(answer, draw):
             f"with {got} seeds the standard error is not the first that is "
             f"at most a third of {effect}.",
             [
+                (
+                    (3 * spread / effect) ** 2,
+                    "a number of seeds is a whole number: which way is it to "
+                    "be rounded?",
+                ),
                 (
                     math.ceil(3 * spread / abs(effect)),
                     "the error falls with the root of n, so n grows with the "
@@ -404,6 +414,7 @@ def one_luck(answer, differences):
             ),
             (
                 1.0,
+                "a share of 1 says that no choice makes the mean smaller: "
                 "each difference may change its sign by itself, not all "
                 "together.",
             ),

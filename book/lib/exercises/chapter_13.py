@@ -48,10 +48,15 @@ def greedy_with_score(answer, draw):
         cut = [(ids[:limit], logs[:limit]) for ids, logs in texts]
         with expect.untouched(source):
             ids, total = answer(model, source, limit)
-        expect.tensor(ids, what="what comes first, the ids,")
+        expect.tensor(
+            ids, dtype=torch.int64, what="what comes first, the ids,"
+        )
         expect.tensor(total, (7,), what="what comes second, the sums,")
         wild_ids(
-            ids, [text for text, _ in cut], by_itself(answer, model, source)
+            ids,
+            limit,
+            [text for text, _ in cut],
+            by_itself(answer, model, source),
         )
         wild_sums(total, cut, [logs[:limit] for logs in blind])
     short = min(texts, key=lambda text: len(text[0]))[0]
@@ -94,13 +99,17 @@ def by_itself(answer, model, source):
     return write
 
 
-def wild_ids(ids, texts, write):
+def wild_ids(ids, limit, texts, write):
     """The texts, row by row."""
     rows = ids.tolist()
     longest = max(map(len, texts))
     expect.that(
         not all(row[0] == BOS for row in rows),
         "BOS begins what the decoder reads, but it is no part of the text.",
+    )
+    expect.that(
+        len(rows[0]) <= limit,
+        f"your table has {len(rows[0])} columns, and the limit is {limit}.",
     )
     for row in rows:
         text = row[: row.index(EOS)] if EOS in row else row
@@ -126,6 +135,11 @@ def wild_ids(ids, texts, write):
     if padded:
         n, width = padded[0], len(texts[padded[0]])
         expect.that(write(n)[:width] != texts[n], READS_PAD)
+    expect.that(
+        all(row[0] == text[0] for row, text in zip(rows, texts, strict=True)),
+        "the first token is not the most probable one: what does the decoder "
+        "read before anything is written, and which of its rows counts?",
+    )
     raise Wrong(
         "the first token is right, a later one is not: what has the decoder "
         "read by then?"
@@ -213,6 +227,10 @@ def filtered_by_best(answer, draw):
             ),
             (p.where(kept, 0.0), PROBABILITIES),
             (p.where(kept, inf), PROBABILITIES),
+            *(
+                (logits.where(kept, low), "what is cut off becomes -inf.")
+                for low in (-1e4, -1e9, torch.finfo(logits.dtype).min, -inf)
+            ),
             (
                 logits.where(kept, 0.0),
                 "a logit of 0 is not cut off, since exp(0) is 1.",
@@ -251,6 +269,8 @@ def step_aside(answer, draw):
     loud = {"p": {".": 0.6, "x": 0.4}, "q": {".": 0.1, "x": 0.55, "y": 0.35}}
     one_step(answer, {"p": -0.1, "q": -0.7}, loud, 1)
     one_step(answer, {"p": 0.0}, {"p": {"x": 0.75, ".": 0.25}}, 1)
+    far = {"p": {"x": 0.62, ".": 0.38}, "qqq": {"x": 0.58, ".": 0.42}}
+    one_step(answer, {"p": -1.0, "qqq": -1.0}, far, 1)
 
 
 def shares(draw):
@@ -281,18 +301,28 @@ def one_step(answer, beams, table, width):
         "a letter with probability 0 is no continuation.",
     )
     right = walked(beams, table, width)
+    expect.that(
+        listed(got) == listed(right) or listed(got) != listed(right)[::-1],
+        "the two dictionaries have changed places: first what goes on.",
+    )
+    mistakes = [
+        (listed(walked(beams, table, width, slip)), hint)
+        for slip, hint in SLIPS.items()
+    ]
+    if got == right:
+        mistakes.append((listed(got), IN_ORDER))
+    elif [list(part) for part in got] == [list(part) for part in right]:
+        mistakes.append((listed(got), "the texts are right, log p is not."))
     expect.close(
         listed(got),
         listed(right),
         f"from {beams} with a width of {width} should go on "
         f"{list(right[0])}, and {list(right[1])} should have ended.",
-        [
-            (listed(walked(beams, table, width, slip)), hint)
-            for slip, hint in SLIPS.items()
-        ],
+        mistakes,
     )
 
 
+IN_ORDER = "the texts are right, but not in the order of the ranking."
 SLIPS = {
     "product": "log p is multiplied by a probability: to multiply "
     "probabilities, add logarithms.",
@@ -304,8 +334,11 @@ SLIPS = {
     "the walk stops when the width is reached.",
     "last letter": "texts are ranked by their last letter alone: log p of "
     "the whole text counts.",
+    "penalty": "texts of different lengths are compared by something else "
+    "than log p: the ranking has no penalty.",
     "each beam": "each beam keeps its own best: all continuations compete.",
 }
+SLIPS["next ended"] = SLIPS["all ended"]  # or only those just below
 
 
 def walked(beams, table, width, slip=""):
@@ -317,15 +350,16 @@ def walked(beams, table, width, slip=""):
                 new = {"product": log * p, "sum": log + p}
                 new = new.get(slip, log + math.log(p))
                 key = p if slip == "last letter" else new
+                key /= (5 + len(text)) ** 0.6 if slip == "penalty" else 1
                 ranked.append((key, text + letter, new))
     ranked.sort(key=lambda entry: entry[0], reverse=slip != "worst")
     if slip == "each beam":
-        first = [next(e for e in ranked if e[1][0] == b) for b in beams]
+        first = [next(e for e in ranked if e[1][:-1] == b) for b in beams]
         ranked, width = first, len(first)
     going, ended = {}, {}
     for _, text, log in ranked:
         places = len(going) + len(ended) * (slip == "takes a place")
-        if places < width or (slip == "all ended" and text[-1] == "."):
+        if places < width or (slip[-5:] == "ended" and text[-1] == "."):
             (ended if text[-1] == "." else going)[text] = log
         elif slip != "all ended":
             break
@@ -410,7 +444,15 @@ def chosen(answer, got, wanted, best, given):
 
 @exercise(5)
 def best_of_all(answer, draw):
-    for table in (spread, chain, late, tree(draw, 3), certain):
+    for table in (
+        spread,
+        chain,
+        late,
+        tree(draw, 3),
+        certain,
+        crowd,
+        close_to_longer,
+    ):
         asked = []
 
         def ask(text, table=table, asked=asked):
@@ -432,7 +474,7 @@ def best_of_all(answer, draw):
 def one_best(got, table):
     """The text and its probability, or those of a known mistake."""
     expect.that(
-        isinstance(got, tuple) and len(got) == 2,
+        isinstance(got, tuple | list) and len(got) == 2,
         "two things are asked for: the text and its probability.",
     )
     text, p = got
@@ -492,6 +534,27 @@ def late(text):
         return {c: 0.13 for c in "abcdefg"} | {"z": 0.09}
     ends = 0.9 if text == "z" else 0.5 if text == "aa" else 0.01
     return {".": ends, "a": (1 - ends) / 2, "b": (1 - ends) / 2}
+
+
+def crowd(text):
+    """More beginnings than a beam would keep look better than the best."""
+    if text == "":
+        letters = "abcdefghijklmnopqrstuvwxyABCDEFGHIJKLMNOPQRSTUVWXY"
+        return dict.fromkeys(letters, 0.0197) | {"z": 0.015}
+    tables = {"b": {"c": 0.7, ".": 0.3}, "z": {".": 1.0}}
+    longer = {".": 0.01} | dict.fromkeys("abc", 0.33)
+    return tables.get(text, longer if len(text) == 1 else {".": 1.0})
+
+
+def close_to_longer(text):
+    """The best text is short; a longer one would win by a length penalty."""
+    tables = {
+        "": {"a": 0.3, "b": 0.7},
+        "b": {"c": 0.42, "x": 0.58},
+        "bc": {"d": 1.0},
+        "bx": {"k": 0.5, "l": 0.5},
+    }
+    return tables.get(text, {".": 1.0})
 
 
 def chain(text):

@@ -89,9 +89,9 @@ def predicted_rows(answer, draw):
 
 @exercise(2)
 def cached_numbers(answer, draw):
-    for depth in ((1, 1), (2, 3), (3, 2)):
+    for width, *depth in ((80, 1, 1), (88, 2, 3), (80, 3, 2)):
         config = TransformerConfig(
-            30, 15, 12, 4, 5, *depth, dropout=0.0, max_length=20
+            30, 15, width, 8, 5, *depth, dropout=0.0, max_length=20
         )
         model = Transformer(config).eval().to(device())
         batch, (s_len, t_len) = draw.whole(5, 7), draw.different(2, 4, 9)
@@ -109,16 +109,17 @@ def cached_numbers(answer, draw):
         expect.close(
             float(got),
             held,
-            f"{config.decoder_layers} decoder blocks of width 12 keep "
-            f"{held:,} numbers of {batch} texts after {t_len} tokens, with "
-            f"sources of {s_len}; you say {got:,}.",
+            f"with decoder_layers={config.decoder_layers} and "
+            f"d_model={width}, {batch} texts of {t_len} tokens with sources "
+            f"of {s_len} leave {held:,} numbers; you say {got:,}.",
             numbers_kept(*sizes),
         )
 
 
 def numbers_kept(config, batch, t_len, s_len):
     """What known mistakes count."""
-    tokens, d, depth = batch * (t_len + s_len), 12, config.decoder_layers
+    tokens, depth = batch * (t_len + s_len), config.decoder_layers
+    d = config.d_model
     by_encoder = depth * t_len + config.encoder_layers * s_len
     weights = batch * config.heads * t_len * (t_len + s_len)
     return [
@@ -147,6 +148,20 @@ def numbers_kept(config, batch, t_len, s_len):
         (
             3 * depth * tokens * d,
             "queries are not kept: no later row asks for them.",
+        ),
+        (
+            2 * batch * (depth * t_len + s_len) * d,
+            "the keys and values of the source are not shared: each block "
+            "makes its own.",
+        ),
+        (
+            2 * (depth + config.encoder_layers) * tokens * d,
+            "the encoder keeps nothing: once the memory is there, its blocks "
+            "are asked no more.",
+        ),
+        (
+            8 * depth * tokens * d,
+            "these are the bytes of float32: numbers are asked for.",
         ),
         (2 * tokens * d, "each block has keys and values of its own."),
         (
@@ -257,6 +272,21 @@ def contexts(got, q, k, v):
                 "the scale is missing: divide the scores by the root of the "
                 "keys' width.",
             ),
+            (
+                of(may, scale=6**-0.5),
+                "the scale is the root of the keys' width, and yours is that "
+                "of the rows.",
+            ),
+            (
+                (q[3:] @ k.mT / 3**0.5 * may).softmax(-1) @ v,
+                "a hidden score becomes 0, and exp(0) is 1: hide it with "
+                "-inf.",
+            ),
+            (
+                ((q[3:] @ k.mT / 3**0.5).softmax(-1) * may) @ v,
+                "weights are hidden after the softmax, so that the rest no "
+                "longer sums to 1.",
+            ),
         ],
     )
 
@@ -333,6 +363,15 @@ def texts_are(got, wanted, limit):
         got == wanted or got != no_eos,
         "the EOS at the end of each text is missing.",
     )
+    expect.that(
+        got == wanted or sorted(got) != sorted(wanted),
+        "the texts are right, but not in the order of their sources.",
+    )
+    cut = [t[: t.index(EOS) + 1] if EOS in t else t for t in got]
+    expect.that(
+        got == wanted or cut != wanted,
+        "a text goes on after its EOS: what comes then is no part of it.",
+    )
     shortest = min(map(len, wanted))
     expect.that(
         got == wanted or got != [text[:shortest] for text in wanted],
@@ -381,7 +420,7 @@ def rewind(answer, draw):
         decoder(read[:, :4])
         decoder(read[:, 4:8])
         before = copy.copy(decoder.layers)
-        places = [past.buffer.data_ptr() for _, past, _ in before]
+        places = [place(past.buffer) for _, past, _ in before]
         held = [across.k.shape for *_, across in before]
         answer(decoder, stay)
         counted(decoder, stay, places, held)
@@ -394,6 +433,11 @@ def rewind(answer, draw):
             f"after going back to {stay} tokens the decoder does not go on "
             "as one that has read no more.",
         )
+
+
+def place(tensor):
+    """Where the numbers lie, those that are cut off included."""
+    return tensor.untyped_storage().data_ptr()
 
 
 def counted(decoder, stay, places, held):
@@ -410,7 +454,7 @@ def counted(decoder, stay, places, held):
         "still needed.",
     )
     expect.that(
-        [past.buffer.data_ptr() for past in pasts] == places,
+        [place(past.buffer) for past in pasts] == places,
         "keys are copied to another place: it is enough to forget that "
         "they are there.",
     )

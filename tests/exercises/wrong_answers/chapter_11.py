@@ -88,6 +88,18 @@ def wished(right, vocab, smoothing):
 def wished(right, vocab, smoothing):
     return smoothing * F.one_hot(right, vocab) + (1 - smoothing) / vocab
 """,
+        "the right token gets none of what is spread": """
+# hint: sum to less than 1
+def wished(right, vocab, smoothing):
+    wish = torch.full((*right.shape, vocab), smoothing / vocab)
+    return wish.scatter(-1, right.unsqueeze(-1), 1 - smoothing)
+""",
+        "whole numbers, if there is nothing to smooth": """
+# hint: whole numbers come back
+def wished(right, vocab, smoothing):
+    one = F.one_hot(right, vocab)
+    return (1 - smoothing) * one + smoothing / vocab if smoothing else one
+""",
         "takes a list of tokens only": """
 # hint: any number of axes
 def wished(right, vocab, smoothing):
@@ -165,6 +177,22 @@ def wished(right, vocab, smoothing):
                 "            optimiser.step()\n",
             ),
         ),
+        "a step too many at the end": hinted(
+            "but the weights in the end are not",
+            slip(
+                FIT,
+                "    return losses",
+                "    optimiser.step()\n    return losses",
+            ),
+        ),
+        "trains a copy": hinted(
+            "was a copy trained",
+            slip(
+                FIT,
+                "    optimiser = torch",
+                "    model = copy.deepcopy(model)\n    optimiser = torch",
+            ),
+        ),
         "returns the mean of the losses": hinted(
             "the losses are to be a list",
             slip(FIT, "return losses", "return sum(losses) / len(losses)"),
@@ -236,8 +264,18 @@ def mismatched(batch):
         batch.source[1:], batch.decoder_input[:-1], batch.target[:-1]
     )
 """,
+        "the first text keeps its answer": """
+# hint: the last ones come to the first texts
+def mismatched(batch):
+    def moved(ids):
+        return torch.cat([ids[:1], ids[:-1]])
+
+    return Batch(
+        batch.source, moved(batch.decoder_input), moved(batch.target)
+    )
+""",
         "shuffles the answers": """
-# hint: torn apart
+# hint: not in the right order
 def mismatched(batch):
     order = torch.randperm(len(batch.target))
     while (order == torch.arange(len(order)).roll(1)).all():
@@ -259,6 +297,24 @@ def mismatched(batch):
             "each part counts the same",
             slip(PARTS, "(part.target != 0).sum() / tokens", "1 / len(parts)"),
         ),
+        "weighs by the real characters and divides by nothing": hinted(
+            "together they weigh too much",
+            slip(
+                PARTS,
+                "(part.target != 0).sum() / tokens",
+                "(part.target != 0).sum()",
+            ),
+        ),
+        "gradients that never come to `.grad`": """
+# hint: or never put there
+def add_gradients(model, *parts):
+    weights, gradients = list(model.parameters()), []
+    for part in parts:
+        logits = model(part.source, part.decoder_input)
+        loss = label_smoothed_loss(logits, part.target)
+        gradients.append(torch.autograd.grad(loss, weights))
+    return gradients
+""",
         "adds up the means": hinted(
             "add up to too much",
             slip(PARTS, "(share * label_smoothed", "(label_smoothed"),
@@ -318,7 +374,8 @@ def add_gradients(model, *parts):
             ),
         ),
         "clears the gradient at the end": hinted(
-            "cleared when you are done", PARTS + "    model.zero_grad()\n"
+            "is left in `.grad` when you are done",
+            PARTS + "    model.zero_grad()\n",
         ),
         "counts no EOS": hinted(
             "not the gradient of the whole batch",
@@ -391,7 +448,7 @@ def add_gradients(model, *parts):
             ),
         ),
         "no step at the highest rate": hinted(
-            "the last step, at the highest rate",
+            "the last batch needs a step",
             slip(
                 SWEEP,
                 "        optimiser.step()\n",
@@ -456,6 +513,10 @@ def add_gradients(model, *parts):
                 ".sum(-1)",
                 ".sum(-1) / (batch.target != 0).sum(-1)",
             ),
+        ),
+        "returns the probability itself": hinted(
+            "its logarithm is asked for",
+            slip(LOG_P, ".sum(-1)", ".sum(-1).exp()"),
         ),
         "returns the loss": hinted(
             "this is the loss",

@@ -133,6 +133,46 @@ def letters_to_hide(month, number):
 def letters_to_hide(month, number):
     return 1 if len(month) < 5 else 2
 """,
+        "hides one letter after the other, the worst first": """
+# hint: try all choices of one letter
+def letters_to_hide(month, number):
+    question, hidden = f"dimanche 3 {month} 2019", []
+    while True:
+        losses = []
+        for i in range(11, 11 + len(month)):
+            may_look = torch.ones(1, 1, 1, len(question), dtype=torch.bool)
+            may_look[..., [*hidden, i]] = False
+            told = say(read(question), may_look.to(device), begun="2019-")
+            if told[0][5:7] != f"{number:02}":
+                return len(hidden) + 1
+            if i not in hidden:
+                losses.append((told[1][1], i))
+        hidden.append(min(losses)[1])
+""",
+        "looks at the second digit only": """
+# hint: letters_to_hide('novembre', 11) finds nothing
+def letters_to_hide(month, number):
+    question = f"dimanche 3 {month} 2019"
+    for n in range(1, len(month) + 1):
+        for hidden in itertools.combinations(range(len(month)), n):
+            may_look = torch.ones(1, 1, 1, len(question), dtype=torch.bool)
+            may_look[..., [11 + i for i in hidden]] = False
+            told = say(read(question), may_look.to(device), begun="2019-")
+            if told[0][6] != f"{number:02}"[1]:
+                return n
+""",
+        "compares a text with a number": """
+# hint: '03' is not 3
+def letters_to_hide(month, number):
+    question = f"dimanche 3 {month} 2019"
+    for n in range(1, len(month) + 1):
+        for hidden in itertools.combinations(range(len(month)), n):
+            may_look = torch.ones(1, 1, 1, len(question), dtype=torch.bool)
+            may_look[..., [11 + i for i in hidden]] = False
+            told = say(read(question), may_look.to(device), begun="2019-")
+            if told[0][5:7] != number:
+                return n
+""",
         "returns the letters": """
 # hint: a number of letters is asked for
 def letters_to_hide(month, number):
@@ -214,6 +254,16 @@ def seeds_needed(differences, effect):
 def seeds_needed(differences, effect):
     return float(math.ceil((3 * differences.std().item() / effect) ** 2))
 """,
+        "rounds not at all": """
+# hint: which way is it to be rounded
+def seeds_needed(differences, effect):
+    return (3 * differences.std().item() / effect) ** 2
+""",
+        "a tensor": """
+# hint: of the type int
+def seeds_needed(differences, effect):
+    return torch.ceil((3 * differences.std() / effect) ** 2).int()
+""",
         "twice the error, not three times": """
 # hint: is not the first that is
 def seeds_needed(differences, effect):
@@ -280,6 +330,14 @@ def luck(differences):
     signs = torch.cartesian_prod(*[d.new_tensor([1.0, -1.0])] * len(d))
     means = (signs * d).mean(1).abs()
     return (means >= d.mean().abs()).double().mean().item()
+""",
+        "changes the order instead of the signs": """
+# hint: may change its sign by itself
+def luck(differences):
+    d = differences.double()
+    orders = itertools.permutations(range(len(d)))
+    means = torch.stack([d[list(order)].mean() for order in orders]).abs()
+    return (means >= d.mean().abs() - 1e-9).double().mean().item()
 """,
         "draws some signs": """
 # hint: another share of the

@@ -105,6 +105,20 @@ WRONG = {
                 GREEDY, "logits[:, [c.pad_id, c.bos_id]] = -math.inf", "pass"
             ),
         ),
+        "one token too many": hinted(
+            "and the limit is 10",
+            with_change(GREEDY, "range(limit)", "range(limit + 1)"),
+        ),
+        "begins with PAD": hinted(
+            "the first token is not the most probable",
+            with_change(GREEDY, "1), c.bos_id)", "1), c.pad_id)"),
+        ),
+        "ids that are no whole numbers": hinted(
+            "holds float64, not int64",
+            with_change(
+                GREEDY, "ids[:, 1:], total", "ids[:, 1:].double(), total"
+            ),
+        ),
         "lets the library write": """
 # hint: write it without beam_search
 def greedy_with_score(model, source, limit):
@@ -183,6 +197,12 @@ def filtered_by_best(logits, share):
     best = logits.amax(-1, keepdim=True)
     return logits.masked_fill(logits <= best + math.log(share), -math.inf)
 """,
+        "cuts off with a large negative number": """
+# hint: what is cut off becomes -inf
+def filtered_by_best(logits, share):
+    best = logits.amax(-1, keepdim=True)
+    return logits.masked_fill(logits < best + math.log(share), -1e9)
+""",
         "takes another logarithm": """
 # hint: compare each p with the best p
 def filtered_by_best(logits, share):
@@ -260,6 +280,44 @@ def step_aside(beams, next_letters, width):
         "one dictionary for all": hinted(
             "two dictionaries are asked for",
             with_change(STEP, "return going, ended", "return going | ended"),
+        ),
+        "divides by a length penalty": hinted(
+            "the ranking has no penalty",
+            with_change(
+                STEP,
+                "key=candidates.get,",
+                "key=lambda t: candidates[t] / ((5 + len(t)) / 6) ** 0.6,",
+            ),
+        ),
+        "what has ended comes first": hinted(
+            "have changed places",
+            with_change(STEP, "return going, ended", "return ended, going"),
+        ),
+        "the last of the ranking comes first": hinted(
+            "not in the order of the ranking",
+            with_change(
+                STEP,
+                "return going,",
+                "going = dict(reversed(going.items()))\n    return going,",
+            ),
+        ),
+        "gives back probabilities": hinted(
+            "log p is not",
+            with_change(
+                STEP,
+                "return going, ended",
+                "return tuple(\n"
+                "        {t: math.exp(p) for t, p in part.items()}\n"
+                "        for part in (going, ended)\n    )",
+            ),
+        ),
+        "an ended text just after the last place": hinted(
+            "not passed on the way",
+            with_change(
+                STEP,
+                "if len(going) == width:",
+                'if len(going) == width and not text.endswith("."):',
+            ),
         ),
         "takes the beams out as it goes": hinted(
             "your code changes the beams",
@@ -443,6 +501,37 @@ def best_of_all(next_letters):
             return text, p
         for letter, share in next_letters(text).items():
             queue.append((p * share, text + letter))
+""",
+        "a beam search of width 30": """
+# hint: is more probable
+def best_of_all(next_letters):
+    beams = {"": 1.0}
+    while True:
+        new = {}
+        for text, p in beams.items():
+            if text.endswith("."):
+                new[text] = p
+                continue
+            for letter, share in next_letters(text).items():
+                new[text + letter] = p * share
+        ranked = sorted(new, key=new.get, reverse=True)[:30]
+        beams = {text: new[text] for text in ranked}
+        if ranked[0].endswith("."):
+            return ranked[0], beams[ranked[0]]
+""",
+        "divides by a length penalty": """
+# hint: is more probable
+def best_of_all(next_letters):
+    import heapq
+    queue = [(0.0, "", 0.0)]
+    while True:
+        _, text, log = heapq.heappop(queue)
+        if text.endswith("."):
+            return text, math.exp(log)
+        for letter, share in next_letters(text).items():
+            new = log + math.log(share)
+            worth = new / ((6 + len(text)) / 6) ** 0.6
+            heapq.heappush(queue, (-worth, text + letter, new))
 """,
         "adds probabilities": """
 # hint: is more probable

@@ -72,6 +72,23 @@ def cached_numbers(config, batch, t_len, s_len):
     tokens = config.decoder_layers * t_len + config.encoder_layers * s_len
     return 2 * batch * tokens * config.d_model
 """,
+        "the source's keys and values are shared by all blocks": """
+# hint: each block makes its own
+def cached_numbers(config, batch, t_len, s_len):
+    return 2 * batch * (config.decoder_layers * t_len + s_len) * config.d_model
+""",
+        "the blocks of both stacks": """
+# hint: the encoder keeps nothing
+def cached_numbers(config, batch, t_len, s_len):
+    blocks = config.decoder_layers + config.encoder_layers
+    return 2 * blocks * batch * (t_len + s_len) * config.d_model
+""",
+        "bytes": """
+# hint: numbers are asked for
+def cached_numbers(config, batch, t_len, s_len):
+    tokens = batch * (t_len + s_len)
+    return 4 * 2 * config.decoder_layers * tokens * config.d_model
+""",
         "queries are kept too": """
 # hint: queries are not kept
 def cached_numbers(config, batch, t_len, s_len):
@@ -98,7 +115,7 @@ def cached_numbers(config, batch, t_len, s_len):
     return 2 * config.decoder_layers * (t_len + s_len) * config.d_model
 """,
         "keys and values of every pair of tokens": """
-# hint: decoder blocks of width 12 keep
+# hint: with decoder_layers=1
 def cached_numbers(config, batch, t_len, s_len):
     return 2 * config.decoder_layers * batch * t_len * s_len * config.d_model
 """,
@@ -243,6 +260,35 @@ def append_and_attend(x, matrices, keys, values):
     scores = scores.masked_fill(~may_attend, -math.inf)
     return torch.softmax(scores, dim=-1) @ values, keys, values
 """,
+        "divides by the width of the rows": """
+# hint: yours is that of the rows
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    old = len(keys)
+    keys, values = torch.cat([keys, x @ W_k]), torch.cat([values, x @ W_v])
+    scores = x @ W_q @ keys.mT / math.sqrt(x.shape[-1])
+    may_attend = torch.ones_like(scores).bool().tril(diagonal=old)
+    scores = scores.masked_fill(~may_attend, -math.inf)
+    return scores.softmax(-1) @ values, keys, values
+""",
+        "hides with a score of 0": """
+# hint: exp(0) is 1
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    old = len(keys)
+    keys, values = torch.cat([keys, x @ W_k]), torch.cat([values, x @ W_v])
+    scores = x @ W_q @ keys.mT / math.sqrt(keys.shape[-1])
+    return scores.tril(diagonal=old).softmax(-1) @ values, keys, values
+""",
+        "hides after the softmax": """
+# hint: hidden after the softmax
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    old = len(keys)
+    keys, values = torch.cat([keys, x @ W_k]), torch.cat([values, x @ W_v])
+    scores = x @ W_q @ keys.mT / math.sqrt(keys.shape[-1])
+    return scores.softmax(-1).tril(diagonal=old) @ values, keys, values
+""",
         "three rows are old, always": """
 # hint: but not if seven rows come in parts
 def append_and_attend(x, matrices, keys, values):
@@ -344,6 +390,36 @@ def write_and_drop(model, source, limit):
         for row, token in enumerate(tokens.tolist()):
             texts[row].append(token)
         if (tokens == model.config.eos_id).any():
+            break
+    return texts
+""",
+        "the shortest text first": """
+# hint: not in the order of their sources
+def write_and_drop(model, source, limit):
+    decoder, texts = decoder_for(model, source), [[] for _ in source]
+    who = torch.arange(len(source), device=source.device)
+    tokens = torch.full_like(who, model.config.bos_id)
+    for _ in range(limit):
+        tokens = next_logits(decoder, tokens).argmax(-1)
+        for row, token in zip(who.tolist(), tokens.tolist(), strict=True):
+            texts[row].append(token)
+        going = (tokens != model.config.eos_id).nonzero().flatten()
+        if len(going) == 0:
+            break
+        decoder.keep(going)
+        who, tokens = who[going], tokens[going]
+    return sorted(texts, key=len)
+""",
+        "drops nobody before all have ended, and cuts nothing": """
+# hint: goes on after its EOS
+def write_and_drop(model, source, limit):
+    decoder, texts = decoder_for(model, source), [[] for _ in source]
+    tokens = source.new_full((len(source),), model.config.bos_id)
+    for _ in range(limit):
+        tokens = next_logits(decoder, tokens).argmax(-1)
+        for text, token in zip(texts, tokens.tolist(), strict=True):
+            text.append(token)
+        if all(model.config.eos_id in text for text in texts):
             break
     return texts
 """,
