@@ -327,6 +327,7 @@ SLIPS = {
     "product": "log p is multiplied by a probability: to multiply "
     "probabilities, add logarithms.",
     "sum": "a probability is added to log p: its logarithm must be.",
+    "forgets": "the log p that a beam had before is lost: add to it.",
     "takes a place": "an ended text takes a place: only unfinished texts "
     "count for the width.",
     "worst": "the ranking begins with the least probable.",
@@ -348,6 +349,7 @@ def walked(beams, table, width, slip=""):
         for letter, p in table[text].items():
             if p:
                 new = {"product": log * p, "sum": log + p}
+                new["forgets"] = math.log(p)
                 new = new.get(slip, log + math.log(p))
                 key = p if slip == "last letter" else new
                 key /= (5 + len(text)) ** 0.6 if slip == "penalty" else 1
@@ -448,10 +450,10 @@ def best_of_all(answer, draw):
         spread,
         chain,
         late,
-        tree(draw, 3),
-        certain,
         crowd,
         close_to_longer,
+        tree(draw, 3),
+        certain,
     ):
         asked = []
 

@@ -186,7 +186,8 @@ def append_and_attend(answer, draw):
     )
     double = {"dtype": torch.float64}
     text = draw.normal(7, 6, **double)
-    matrices = [draw.normal(6, wide, **double) for wide in (3, 3, 5)]
+    # Halved, so that no weight comes close to 1 and hides a mistake.
+    matrices = [draw.normal(6, wide, **double) / 2 for wide in (3, 3, 5)]
     old, new = text[:3], text[3:5]
     q, k, v = (text[:5] @ W for W in matrices)
     with expect.untouched(text, k, v, *matrices):

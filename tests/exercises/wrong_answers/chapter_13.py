@@ -328,7 +328,7 @@ def step_aside(beams, next_letters, width):
             ),
         ),
         "forgets what was before": hinted(
-            "should have ended",
+            "that a beam had before is lost",
             with_change(STEP, "log + math.log(share)", "math.log(share)"),
         ),
     },
