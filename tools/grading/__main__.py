@@ -63,15 +63,16 @@ class Progress:
     """Says now and then how many answers are done."""
 
     def __init__(self) -> None:
-        self.start = self.last = time.monotonic()
+        self.first = self.last = None
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self.last < STEP and done < total:
-            return
-        self.last, each = now, (now - self.start) / done
-        left = round(each * (total - done))
-        print(f"{done} of {total} answers, {left} s to go", flush=True)
+        if self.first is None:  # before it, torch was imported
+            self.first = self.last = now
+        if now - self.last >= STEP or done == total:
+            left = (now - self.first) / max(1, done - 1) * (total - done)
+            print(f"{done} of {total} answers, {left:.0f} s to go", flush=True)
+            self.last = now
 
 
 def grade(found: list[Row], course: Course, given: argparse.Namespace) -> str:

@@ -225,9 +225,9 @@ class Sandbox:
         try:
             said = self.read(STARTING)
         except SandboxError:
-            self.close()
             self.errors.seek(0)
             last = self.errors.read()[-2000:].decode(errors="replace")
+            self.close()
             raise SandboxError(
                 f"the sandbox does not start:\n{last}"
             ) from None
@@ -277,6 +277,7 @@ class Sandbox:
         process.wait()
         process.stdin.close()
         process.stdout.close()
+        self.errors.close()
 
     def __enter__(self):
         return self
