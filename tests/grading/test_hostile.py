@@ -196,7 +196,7 @@ def test_nothing_is_left_for_the_next(box):
     """Files, processes, and names: each answer starts from the same."""
     leave = """
 import os, time
-for place in ("/tmp/left", "/dev/shm/left", "left"):
+for place in ("/answer/left", "/dev/shm/left", "left"):
     open(place, "w").write("for the next")
 left = lib_left = 1
 torch.left = 1
@@ -210,7 +210,7 @@ seen = "left behind"
     assert "left behind" in said(box, leave)
     look = """
 import os
-places = ("/tmp/left", "/dev/shm/left", "left")
+places = ("/answer/left", "/dev/shm/left", "left")
 seen = [p for p in places if os.path.exists(p)]
 seen += [n for n in ("left", "lib_left") if n in globals()]
 seen += [1] * hasattr(torch, "left")

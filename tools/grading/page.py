@@ -58,10 +58,12 @@ def cells(values: Iterable[str], name: str = "td", kinds: str = "") -> str:
     return "".join(tag(name, value, kinds) for value in values)
 
 
-def table(header: str, rows: Iterable[str]) -> str:
+def table(header: str, rows: Iterable[str], kinds: str = "wide") -> str:
+    """A table; `wide` scrolls on a phone, `stack` stands on end there."""
     head = tag("thead", tag("tr", header))
     body = tag("tbody", "\n".join(tag("tr", row) for row in rows))
-    return tag("div", tag("table", head + body), "wide", tabindex="0")
+    more = {"tabindex": "0"} if kinds == "wide" else {}
+    return tag("div", tag("table", head + body), kinds, **more)
 
 
 def numbers(book: Gradebook) -> str:
@@ -88,7 +90,7 @@ def looks(book: Gradebook) -> str:
     if not rows:
         return tag("p", "Nothing: no file was unreadable, no check touched.")
     header = cells(("Student", "Exercise", "What", "File"), "th")
-    return table(header, map(look, rows))
+    return table(header, map(look, rows), "stack")
 
 
 def look(row: Row) -> str:
@@ -163,7 +165,7 @@ def student(book: Gradebook, name: str) -> str:
     inner = tag("p", escape(notes), "note") if notes else ""
     if rows:
         header = cells(("Exercise", "Points", "Hint", "Notes"), "th")
-        inner += table(header, map(told, rows))
+        inner += table(header, map(told, rows), "stack")
     return tag("details", tag("summary", line) + inner)
 
 
@@ -197,7 +199,7 @@ def page(book: Gradebook) -> str:
         tag("h2", "To look at by hand"),
         looks(book),
         tag("h2", "The exercises"),
-        table(header, (exercise(book, task) for task in book.tasks)),
+        table(header, (exercise(book, task) for task in book.tasks), "stack"),
         tag("h2", "Everybody"),
         key(),
         everybody(book),

@@ -5,7 +5,9 @@ export as their grades; the columns of those are known by their names.
 """
 
 import csv
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 # What is meant, and how tables call it, in small letters.
@@ -42,8 +44,8 @@ class Person:
         both = {f"{first} {last}", f"{last} {first}", f"{last}, {first}"}
         values = {self.student, *self.known.values()}
         values |= both if first and last else set()
-        hers = {v for k, v in self.known.items() if k == "section"}
-        return {plain_name(v) for v in values - hers if v}
+        values.discard(self.known.get("section"))
+        return {plain_name(value) for value in values if value}
 
 
 def plain_name(text: str) -> str:
@@ -91,7 +93,19 @@ def read(path: Path | None) -> Roster:
             f"what Canvas or Moodle export, got {', '.join(header)}"
         )
     people = [person(row, columns, path) for row in rows if any(row)]
-    return Roster(tuple(p for p in people if p), tuple(header))
+    return Roster(tuple(told_apart([p for p in people if p])), tuple(header))
+
+
+def told_apart(people: list[Person]) -> Iterator[Person]:
+    """Two of the same name are called by something else as well."""
+    counts = Counter(person.student for person in people)
+    for place, person in enumerate(people, start=1):
+        if counts[person.student] > 1:
+            more = (person.known.get(k) for k in ("login", "number", "email"))
+            other = next(filter(None, more), str(place))
+            yield replace(person, student=f"{person.student} ({other})")
+        else:
+            yield person
 
 
 def known_columns(header: list[str]) -> dict[str, int]:
@@ -122,6 +136,7 @@ def person(row: list[str], columns: dict[str, int], path: Path):
             f"{path}: the variant of {row[0]} is {variant!r}, not a number"
         )
     full = " ".join(values[k] for k in ("first", "last") if k in values)
-    keys = ("student", "login", "number", "email", "name")
-    student = next((values[k] for k in keys if k in values), full)
+    values.setdefault("name", values.get("student") or full)
+    keys = ("student", "name", "login", "number", "email")
+    student = next(values[k] for k in keys if values.get(k))
     return Person(student, int(variant) if variant else None, values)

@@ -23,12 +23,14 @@ from tools.taught import ROOT
 INSIDE = Path(__file__).with_name("inside")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 LINKERS = ("/etc/ld.so.cache", "/etc/alternatives")
+READ_ONLY = ("--remount-ro", "/dev", "--remount-ro", "/")
 STARTING = 180  # seconds that importing torch may take on a busy machine
 SPARE = 30  # seconds that a limit may be overrun until the sandbox goes
 LONGEST = 1 << 20  # bytes of what it says
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",
+    "HOME": "/answer",
+    "TMPDIR": "/answer",
     "USER": "student",
     "LANG": "C.UTF-8",
     "PYTHONPATH": "/book",
@@ -142,13 +144,23 @@ def walls(as_root: bool) -> list[str]:
     return f"{arguments} {own} {rest}".split()
 
 
+def writable() -> list[str]:
+    """The folders that each answer finds empty.
+
+    Where the Python that runs this lies in /tmp, that is none of them.
+    """
+    folders = ["/answer", "/dev/shm", "/tmp"]
+    homes = python_homes()
+    return [f for f in folders if not any(is_in(h, [Path(f)]) for h in homes)]
+
+
 def folders(disk: int) -> list[str]:
     """Arguments for the folders that a program expects."""
     arguments = ["--proc", "/proc", "--dev", "/dev"]
-    for name in ("/dev/shm", "/tmp"):
+    for name in writable():
         arguments += ["--perms", "1777", "--size", str(disk)]
         arguments += ["--tmpfs", name]
-    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/"]
+    return arguments
 
 
 @cache
@@ -175,7 +187,7 @@ def as_root() -> bool:
     ways = [True, False] if os.getuid() == 0 else [False]
     for way in ways:
         tried = subprocess.run(
-            [program(), *walls(way), *system(), *folders(1 << 20), "true"],
+            [program(), *walls(way), *folders(1 << 20), *system(), "true"],
             capture_output=True,
             text=True,
         )
@@ -195,9 +207,10 @@ def command(limits: Limits, hidden: list[Path]) -> list[str]:
     variables = []
     for name, value in ENVIRONMENT.items():
         variables += ["--setenv", name, value]
-    sandbox = [program(), *walls(as_root()), *view(hidden)]
-    run = [sys.executable, "/grader/worker.py", json.dumps(asdict(limits))]
-    return [*sandbox, *folders(limits.disk), *variables, *run]
+    sandbox = [program(), *walls(as_root()), *variables]
+    sandbox += [*folders(limits.disk), *view(hidden), *READ_ONLY]
+    told = json.dumps(asdict(limits) | {"folders": writable()})
+    return [*sandbox, sys.executable, "/grader/worker.py", told]
 
 
 class Sandbox:
@@ -223,7 +236,7 @@ class Sandbox:
             stderr=self.errors,
         )
         try:
-            said = self.read(STARTING)
+            said = read(self.process, STARTING)
         except SandboxError:
             self.errors.seek(0)
             last = self.errors.read()[-2000:].decode(errors="replace")
@@ -239,11 +252,12 @@ class Sandbox:
         Raises:
             SandboxError: nothing, and not by the answer's fault alone.
         """
+        process = self.process
         try:
-            self.process.stdin.write(b"!" + json.dumps(job).encode() + b"\n")
-            self.process.stdin.flush()
-            found = self.read(self.limits.wall + SPARE)
-        except (OSError, SandboxError) as error:
+            process.stdin.write(b"!" + json.dumps(job).encode() + b"\n")
+            process.stdin.flush()
+            found = read(process, self.limits.wall + SPARE)
+        except (OSError, ValueError, SandboxError) as error:
             self.close()
             raise SandboxError(f"the sandbox ended: {error}") from None
         if "failed" in found or not self.apart:
@@ -251,22 +265,6 @@ class Sandbox:
         if "failed" in found:
             raise SandboxError(str(found["failed"]))
         return found
-
-    def read(self, seconds: float) -> dict:
-        """The next line that it says."""
-        text, end = b"", time.monotonic() + seconds
-        while not text.endswith(b"\n"):
-            left = max(0, end - time.monotonic())
-            if not select.select([self.process.stdout], [], [], left)[0]:
-                raise SandboxError(f"it said nothing for {seconds} s")
-            more = os.read(self.process.stdout.fileno(), 1 << 16)
-            if not more or len(text) > LONGEST:
-                raise SandboxError("it broke off")
-            text += more
-        try:
-            return dict(json.loads(text))
-        except (TypeError, ValueError):
-            raise SandboxError("it said what is no answer") from None
 
     def close(self) -> None:
         """End it, and with it all that runs in it."""
@@ -284,3 +282,24 @@ class Sandbox:
 
     def __exit__(self, *given) -> None:
         self.close()
+
+
+def read(process: subprocess.Popen, seconds: float) -> dict:
+    """The next line that the process in a sandbox says.
+
+    Raises:
+        SandboxError: it says nothing, or something else.
+    """
+    text, end = b"", time.monotonic() + seconds
+    while not text.endswith(b"\n"):
+        left = max(0, end - time.monotonic())
+        if not select.select([process.stdout], [], [], left)[0]:
+            raise SandboxError(f"it said nothing for {seconds} s")
+        more = os.read(process.stdout.fileno(), 1 << 16)
+        if not more or len(text) > LONGEST:
+            raise SandboxError("it broke off")
+        text += more
+    try:
+        return dict(json.loads(text))
+    except (TypeError, ValueError):
+        raise SandboxError("it said what is no answer") from None

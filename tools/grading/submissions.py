@@ -8,6 +8,7 @@ so that nobody is forgotten.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,14 +36,13 @@ class Submission:
 
 def find(folder: Path, key: dict[str, Chapter]) -> list[Submission]:
     """All submissions of a folder, in the order of their students."""
-    found = []
+    found, others = [], []
     for path in entries(folder):
-        is_folder = path.is_dir() and not path.is_symlink()
-        if is_folder and any(name in path.name.lower() for name in key):
-            for inner in entries(path):  # a chapter's folder
-                found += of_entry(inner, key)
+        if is_folder(path) and any(n in path.name.lower() for n in key):
+            found += of_entries(entries(path), key)  # a chapter's folder
         else:
-            found += of_entry(path, key)
+            others.append(path)
+    found += of_entries(others, key)
     return sorted(found, key=lambda s: (s.student.lower(), str(s.path)))
 
 
@@ -55,22 +55,40 @@ def entries(folder: Path) -> list[Path]:
     )
 
 
-def of_entry(path: Path, key: dict[str, Chapter]) -> Iterator[Submission]:
-    """What lies directly in the folder: a student's folder, or a file."""
-    if path.is_symlink() or not path.is_dir():
-        yield of_file(path, key)
-        return
-    student, aliases = folder_name(path.name)
+def is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def of_entries(
+    paths: list[Path], key: dict[str, Chapter]
+) -> Iterator[Submission]:
+    """What lies side by side: students' folders, or files.
+
+    Two folders that Moodle has named for two students of the same name keep
+    its numbers.
+    """
+    names = Counter(folder_name(p.name) for p in paths if is_folder(p))
+    for path in paths:
+        if not is_folder(path):
+            yield of_file(path, key)
+            continue
+        name = folder_name(path.name)
+        student = path.name if names[name] > 1 else name
+        yield from of_folder(path, student)
+
+
+def of_folder(path: Path, student: str) -> Iterator[Submission]:
+    """A student's notebooks, or that there are none."""
     notebooks, others = [], []
     for file in files(path):
         is_notebook = file.suffix.lower() == ".ipynb"
         (notebooks if is_notebook else others).append(file)
     for file in notebooks:
-        yield Submission(student, file, aliases)
+        yield Submission(student, file, (path.name,))
     if not notebooks:
         names = ", ".join(f.name for f in others[:3]) or "the folder is empty"
         why = f"no notebook was handed in ({names})"
-        yield Submission(student, None, aliases, why)
+        yield Submission(student, None, (path.name,), why)
 
 
 def files(folder: Path) -> list[Path]:
@@ -87,11 +105,10 @@ def files(folder: Path) -> list[Path]:
     return found
 
 
-def folder_name(name: str) -> tuple[str, tuple[str, ...]]:
-    """Who a folder belongs to, and what else she may be called."""
-    if moodle := MOODLE.match(name):
-        return moodle["name"], (moodle["name"], moodle["id"])
-    return name, (name,)
+def folder_name(name: str) -> str:
+    """Who a folder belongs to. Moodle's number changes with each download."""
+    moodle = MOODLE.match(name)
+    return moodle["name"] if moodle else name
 
 
 def of_file(path: Path, key: dict[str, Chapter]) -> Submission:

@@ -74,18 +74,17 @@ def enter_namespaces() -> None:
         Path("/proc/self", name).write_text(line)
 
 
-def hide_everything(disk: int) -> None:
+def hide_everything(folders: list[str], disk: int) -> None:
     """Empty folders where others would be seen, or traces could be left."""
-    for folder, size in (("/proc", 4096), ("/tmp", disk), ("/dev/shm", disk)):
-        options = f"size={size},nr_inodes=4096".encode()
-        call(
-            "mount",
-            b"own",
-            folder.encode(),
-            b"tmpfs",
-            NO_SET_UID_NO_DEVICES,
-            options,
-        )
+    mount_empty("/proc", 4096)
+    for folder in folders:
+        mount_empty(folder, disk)
+
+
+def mount_empty(folder: str, size: int) -> None:
+    options = f"size={size},nr_inodes=4096".encode()
+    flags = NO_SET_UID_NO_DEVICES
+    call("mount", b"own", folder.encode(), b"tmpfs", flags, options)
 
 
 def give_up_powers() -> None:
