@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from tools import exercises, sync
+from tools import cells, exercises, sync
 from tools.exercises import Task
 from tools.taught import ROOT, chapters
 
@@ -85,9 +85,9 @@ class Chapter:
 
     @cached_property
     def written(self) -> set[str]:
-        """The meaning of all code that the book wrote, not a student."""
-        cells = sync.code_cells(sync.read(self.path))
-        return {meaning(cell.source) for cell in cells} | self.stubs
+        """The meaning of all code that is not for students to write."""
+        page = sync.code_cells(sync.read(self.path))
+        return {meaning(c.source) for c in page if not cells.is_exercise(c)}
 
     @cached_property
     def stubs(self) -> set[str]:

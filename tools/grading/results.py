@@ -6,20 +6,19 @@ notebook, key or library has changed.
 """
 
 import json
-import math
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-STATES = {
+STATES = (
     "right",
     "wrong",
     "not started",
-    "stopped",
-    "ended",
+    "stopped",  # by an error
+    "ended",  # by a limit, or by itself
     "tampered",
     "not graded",
-}
+)
 LONGEST = 300  # characters of a hint
 MOST_NOTES = 10
 
@@ -68,8 +67,9 @@ def share_of(state: str, said: object) -> float:
 
 
 def number(value: object) -> float:
-    is_one = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if is_one else 0.0
+    if isinstance(value, int | float) and -1e9 < value < 1e9:  # so no NaN
+        return float(value)
+    return 0.0
 
 
 class Results:

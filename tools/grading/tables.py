@@ -27,10 +27,15 @@ def harmless(value: object) -> object:
     return "" if value is None else value
 
 
-def write(path: Path, rows: Iterable[Iterable]) -> None:
-    """A CSV file, whole or not at all; Excel takes it for UTF-8."""
+def write(path: Path, rows: Iterable[Iterable], mark: bool = False) -> None:
+    """A CSV file, whole or not at all.
+
+    Excel takes it for UTF-8 only if it begins with a mark, which those who
+    import it elsewhere may take for part of the first column's name.
+    """
     part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8-sig", newline="") as file:
+    encoding = "utf-8-sig" if mark else "utf-8"
+    with part.open("w", encoding=encoding, newline="") as file:
         table = csv.writer(file)
         table.writerows([harmless(v) for v in row] for row in rows)
     part.replace(path)
@@ -43,7 +48,8 @@ def number(value: float | None) -> str:
 
 def write_grades(book: Gradebook, path: Path) -> None:
     """A row for each submission and exercise."""
-    write(path, [COLUMNS.split(), *map(grades_row, book.rows)])
+    rows = [COLUMNS.split(), *map(grades_row, book.rows)]
+    write(path, rows, mark=True)
 
 
 def grades_row(row: Row) -> list:
@@ -75,7 +81,7 @@ def write_students(book: Gradebook, path: Path) -> None:
                 found = book.row(student, task)
                 row.append(number(found.points) if found else "")
         rows.append([*row, "; ".join(book.notes(student))])
-    write(path, rows)
+    write(path, rows, mark=True)
 
 
 def title(chapter: Chapter) -> str:
