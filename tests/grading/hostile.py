@@ -235,6 +235,26 @@ lib.exercises.judge.__code__ = nothing.__code__
         + FALSE,
         "look at the last row",
     ),
+    "replaces the description of its exercise": (
+        """
+import lib.exercises.chapter_04 as chapter
+def examine(answer, draw):
+    answer(draw.given.length, draw.given.width)
+object.__setattr__(chapter.window_mask, "examine", examine)
+"""
+        + FALSE,
+        "look at the last row",
+    ),
+    "hides what the harness is built on": (
+        """
+import lib.exercises.expect
+lib.exercises.expect.isinstance = lambda *given: True
+lib.exercises.expect.all = lambda *given: True
+torch.Tensor.__eq__ = lambda self, other: torch.tensor(True)
+"""
+        + FALSE,
+        "look at the last row",
+    ),
     "replaces torch while it is checked": (
         """
 def window_mask(length, width):

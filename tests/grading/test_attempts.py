@@ -104,6 +104,7 @@ def test_the_digest_is_of_the_library_and_of_what_runs_answers(tmp_path):
         ("from lib.exercises import Wrong", ["lib.exercises"]),
         ("eval('1'); open('x')", ["eval", "open"]),
         ("f.__code__", ["__code__"]),
+        ("class T:\n    def __eq__(self, x): 0", ["__eq__"]),
         ("torch.equal = f", ["sets torch.equal"]),
         ("F.softmax = f", ["sets F.softmax"]),
         ("model.eval(); x.mask = 1; self.lib = 2", []),

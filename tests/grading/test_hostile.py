@@ -63,6 +63,15 @@ def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
         ("replaces comparisons of torch", "replaced torch.equal"),
         ("replaces parts of the harness", "replaced lib.exercises"),
         ("replaces the code of the harness", "replaced lib.exercises.judge"),
+        (
+            "replaces the description of its exercise",
+            "replaced lib.exercises.chapter_04.window_mask.examine",
+        ),
+        (
+            "hides what the harness is built on",
+            "replaced lib.exercises.expect.isinstance",
+        ),
+        ("hides what the harness is built on", "replaced torch.Tensor.__eq__"),
         ("raises a verdict of its own", "look by hand: it uses lib.exercises"),
         ("kills its process", "look by hand: it uses os"),
     ],

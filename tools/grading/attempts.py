@@ -60,6 +60,13 @@ SUSPECT_ATTRIBUTES = {
     "f_back",
     "settrace",
 }
+SUSPECT_METHODS = {
+    "__bool__",
+    "__eq__",
+    "__instancecheck__",
+    "__torch_dispatch__",
+    "__torch_function__",
+}
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,8 @@ def suspicious(node: ast.AST) -> Iterator[str]:
             yield from suspicious_module(alias.name)
     elif isinstance(node, ast.ImportFrom):
         yield from suspicious_module(node.module or "")
+    elif isinstance(node, ast.FunctionDef) and node.name in SUSPECT_METHODS:
+        yield node.name
     elif isinstance(node, ast.Name) and node.id in SUSPECT_NAMES:
         yield node.id
     elif isinstance(node, ast.Attribute):

@@ -7,6 +7,9 @@ put back.
 
 import sys
 import types
+from collections.abc import Iterator
+
+import torch
 
 WATCHED = ("lib", "torch.testing")  # with all that they contain
 ALSO = (
@@ -17,47 +20,38 @@ ALSO = (
     "torch",
     "torch.nn.functional",
 )
-# What changes without anybody's doing: `_` in a shell, flags of torch.
-RESTLESS = ("_", "_grad_layer", "default_generator")
+HARNESS = "lib.exercises"
+RESTLESS = {"builtins": ("_",)}  # what a shell changes at each cell
+
+
+def is_within(name: str, whole: str) -> bool:
+    return name == whole or name.startswith(f"{whole}.")
 
 
 def is_watched(name: str) -> bool:
-    return name in ALSO or any(
-        name == whole or name.startswith(f"{whole}.") for whole in WATCHED
-    )
-
-
-def functions(names: dict) -> list[types.FunctionType]:
-    return [v for v in names.values() if isinstance(v, types.FunctionType)]
+    return name in ALSO or any(is_within(name, whole) for whole in WATCHED)
 
 
 class Guard:
-    """Remembers the watched modules, and the class of tensors."""
+    """Remembers the watched modules, and what the harness is made of."""
 
     def __init__(self) -> None:
-        import torch
-
         self.modules = {
             name: module
             for name, module in list(sys.modules.items())
             if is_watched(name) and module is not None
         }
-        owners = list(self.modules.items())
-        for name, module in list(self.modules.items()):
-            if name.startswith("lib.exercises"):
-                owners += [
-                    (f"{name}.{key}", value)
-                    for key, value in vars(module).items()
-                    if isinstance(value, type)
-                    and value.__module__.startswith("lib.")
-                ]
-        owners.append(("torch.Tensor", torch.Tensor))
-        self.owned = [(n, owner, dict(vars(owner))) for n, owner in owners]
+        owners = {**self.modules, "torch.Tensor": torch.Tensor}
+        for name, module in self.modules.items():
+            if is_within(name, HARNESS):
+                owners |= parts(name, module)
+        self.owned = [(n, o, dict(vars(o))) for n, o in owners.items()]
         self.inner = [
             (f"{name}.{f.__name__}", f, f.__code__, f.__defaults__)
-            for name, _, names in self.owned
-            if name.startswith("lib.exercises")
-            for f in functions(names)
+            for name, owner in owners.items()
+            if is_within(name, HARNESS)
+            for f in vars(owner).values()
+            if isinstance(f, types.FunctionType)
         ]
 
     def mend(self) -> list[str]:
@@ -65,27 +59,55 @@ class Guard:
         found = [*self.mend_modules(), *self.mend_names(), *self.mend_code()]
         return sorted(set(found))
 
-    def mend_modules(self):
+    def mend_modules(self) -> Iterator[str]:
         for name, module in self.modules.items():
             if sys.modules.get(name) is not module:
                 sys.modules[name] = module
                 yield name
 
-    def mend_names(self):
+    def mend_names(self) -> Iterator[str]:
         for owner_name, owner, before in self.owned:
-            now = vars(owner)
+            now = dict(vars(owner))
             for name, value in before.items():
-                if now.get(name, self) is value or name in RESTLESS:
-                    continue
-                try:
-                    setattr(owner, name, value)
-                except (AttributeError, TypeError):
-                    continue  # what cannot be set was not set by anybody
+                is_restless = name in RESTLESS.get(owner_name, ())
+                if now.get(name, self) is not value and not is_restless:
+                    if put_back(owner, name, value):
+                        yield f"{owner_name}.{name}"
+            if not is_strict(owner_name):
+                continue
+            for name in now.keys() - before.keys():  # it hides another
+                delattr(owner, name)
                 yield f"{owner_name}.{name}"
 
-    def mend_code(self):
+    def mend_code(self) -> Iterator[str]:
         for name, function, code, defaults in self.inner:
             if (function.__code__, function.__defaults__) != (code, defaults):
                 function.__code__ = code
                 function.__defaults__ = defaults
                 yield name
+
+
+def is_strict(owner: str) -> bool:
+    """Is a new name in it a sign? Other modules load parts when needed."""
+    return is_within(owner, "lib") or owner == "torch.Tensor"
+
+
+def parts(name: str, module: types.ModuleType) -> dict[str, object]:
+    """The classes of a module of the harness, and its exercises."""
+    return {
+        f"{name}.{key}": value
+        for key, value in vars(module).items()
+        if type(value).__module__.startswith("lib.")
+        or (isinstance(value, type) and value.__module__ == name)
+    }
+
+
+def put_back(owner: object, name: str, value: object) -> bool:
+    """Was it somebody who changed it? What cannot be set is not set."""
+    try:
+        setattr(owner, name, value)
+    except AttributeError:  # an exercise is frozen
+        object.__setattr__(owner, name, value)
+    except TypeError:
+        return False
+    return True
