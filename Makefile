@@ -14,10 +14,10 @@ NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve pdf offline site lab test test-tools test-library \
-  test-notebooks test-site test-gpu test-public sync faults kill-rates \
-  conformance bench \
-  model ablations speedrun lint clean FORCE
+.PHONY: help book serve slides pdf offline site lab test test-tools \
+  test-library test-notebooks test-site test-gpu test-public test-nbgrader \
+  sync address faults kill-rates conformance bench model ablations project \
+  speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -33,13 +33,16 @@ book: _build/.book ## 10 s | build the website into _build/html
 serve: book ## | show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
+slides: book ## 10 s | slides of every chapter, beside the website
+	$(BIN)/python -m tools.slides
+
 pdf: book .venv/.pdf ## 2 minutes | the whole book as one PDF (needs Chromium)
 	$(BIN)/python -m tools.pdf
 
 offline: book ## 5 s | the website as a zip that opens without a network
 	$(BIN)/python -m tools.offline
 
-site: pdf offline ## 2 minutes | the website with both of them to download
+site: slides pdf offline ## 2 minutes | the website with the slides and both downloads
 
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
@@ -48,7 +51,8 @@ test: lint test-tools test-library test-notebooks test-site ## 15 minutes | chec
 
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
-	  --ignore tests/library --ignore tests/site
+	  --ignore tests/library --ignore tests/site --ignore tests/nbgrader
+	@$(BIN)/python -m tools.teaching --table
 
 test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
 	@mkdir -p _build
@@ -74,8 +78,12 @@ test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU,
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
 	$(BIN)/python -m tools.sync $(CHAPTER)
+	$(if $(CHAPTER),,$(BIN)/python -m tools.teaching)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
 	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
+
+address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
+	$(BIN)/python -m tools.sync --stored
 
 faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
 	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
@@ -83,6 +91,7 @@ faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what 
 
 kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
 	$(BIN)/python -m tools.mutants --stale
+	$(BIN)/python -m tools.teaching
 
 conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
 	$(PACKAGES) -m lib.diagnose --public
@@ -90,6 +99,10 @@ conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 ove
 
 test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packages still true?
 	$(PACKAGES) -m pytest -q tests/conformance
+
+test-nbgrader: .venv-nbgrader/.done ## 4 minutes | the chapters through nbgrader, nbgitpuller and JupyterHub
+	.venv-nbgrader/bin/python -m pytest -q -rs -p no:cacheprovider \
+	  -c /dev/null --rootdir . tests/nbgrader
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -101,6 +114,9 @@ ablations: .venv/.chapters ## 30 minutes | train without one ingredient after th
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
 	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
 	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
+
+project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
+	PYTHONPATH=book $(BIN)/python -m lib.projects $(PROJECT) $(FILE)
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)
@@ -126,7 +142,15 @@ FORCE:
 	@.venv-conformance/bin/pip install -qq --no-deps -r $<
 	@touch $@
 
+.venv-nbgrader/.done: tests/nbgrader/requirements.txt requirements.txt
+	@echo "Installing nbgrader and JupyterHub (500 MB, two minutes)."
+	@$(PYTHON) -m venv --clear .venv-nbgrader
+	@.venv-nbgrader/bin/pip install -qq torch==2.13.0
+	@sed -n '/part: chapters/,/^$$/p' requirements.txt | \
+	  .venv-nbgrader/bin/pip install -qq -r /dev/stdin -r $<
+	@touch $@
+
 _build/.book: .venv/.book $(PAGES)
-	@rm -rf _build/html/downloads # made of the pages before
+	@rm -rf _build/html/downloads _build/html/slides # made of what was before
 	$(BIN)/python $(BIN)/jupyter-book build . -W -n --keep-going
 	@touch $@

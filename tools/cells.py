@@ -14,7 +14,7 @@ from tools.taught import MARKER
 TITLE = re.compile(r"# @title (?:Imports|Check: (?P<claim>\S.*))(?:\n|\Z)")
 EXERCISES = re.compile(r"^## Exercises$", re.MULTILINE)
 EFFORT = re.compile(
-    r"^\*\*(?P<minutes>\d+) minutes · (?P<difficulty>easy|medium|hard)"
+    r"^\*\*(?P<minutes>\d+) minutes? · (?P<difficulty>easy|medium|hard)"
     r"(?P<transfer> · transfer)?\.?\*\*",
     re.MULTILINE,
 )

@@ -194,6 +194,11 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
         action="store_true",
         help="run and write nothing; say which files would change",
     )
+    parser.add_argument(
+        "--stored",
+        action="store_true",
+        help="run nothing and keep the outputs, as after a new address",
+    )
     options = parser.parse_args(arguments)
     wanted = tuple(options.names) or ("",)
     paths = [p for p in chapters(root) if p.name.startswith(wanted)]
@@ -202,7 +207,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     stale = []
     for path in paths:
         try:
-            text = synced(path, root, run=not options.check)
+            run = not (options.check or options.stored)
+            text = synced(path, root, run)
         except SyncError as error:
             return f"sync: {error}\nThe file is as it was."
         if text == path.read_text(encoding="utf-8"):

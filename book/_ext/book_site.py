@@ -1,15 +1,14 @@
 """The book's Sphinx extension: theme, mathematics, citations, page view.
 
 Its own small theme replaces the stock one, which loads 1.5 MB of icon
-script. KaTeX 0.19.1 sets the mathematics while the pages are built, so that
-readers need no script for it.
+script. KaTeX sets the mathematics while the pages are built, so that readers
+need no script for it.
 """
 
 import base64
 import hashlib
 import math
 import re
-from functools import cache
 from pathlib import Path
 
 import dukpy
@@ -23,12 +22,15 @@ from gpu_reports import setup_reports
 from library_pages import setup_library
 from links import resolve
 from markupsafe import Markup
+from mathematics import typeset
 from moved_pages import write_moved_pages
 from page_view import rewrite_notebook
 from PIL import Image
 from reading_time import setup_reading_time
+from slides import link_when_built
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
+from teaching import setup_teaching
 
 HERE = Path(__file__).parent
 LOGGER = getLogger(__name__)
@@ -88,28 +90,6 @@ def hero(rows=7, columns=34):
     return Markup(
         f'<svg class="hero" viewBox="{size}" aria-hidden="true">'
         f"{''.join(cells)}</svg>"
-    )
-
-
-@cache
-def katex():
-    """An interpreter of JavaScript that has read KaTeX."""
-    interpreter = dukpy.JSInterpreter()
-    interpreter.evaljs((HERE / "katex" / "katex.min.js").read_text())
-    return interpreter
-
-
-@cache
-def typeset(tex, display=False):
-    """TeX as HTML, with MathML beside it for those who listen.
-
-    Raises:
-        dukpy.JSRuntimeError: KaTeX does not understand it.
-    """
-    return katex().evaljs(
-        "katex.renderToString(dukpy.tex, {displayMode: dukpy.display})",
-        tex=tex,
-        display=display,
     )
 
 
@@ -201,6 +181,8 @@ def prepare_page(app, pagename, templatename, context, doctree):
     toc = context.get("toc", "")
     context["page_toc"] = toc if toc.count("<li>") > 2 else ""
     if doctree:
+        path = str(app.env.doc2path(pagename))
+        context["is_chapter"] = path.endswith(".ipynb")
         context["page_links"] = colab_and_source_links(app, pagename)
 
 
@@ -302,6 +284,7 @@ def setup(app):
     app.connect("build-finished", shrink_figures)
     app.connect("build-finished", write_moved_pages)
     app.connect("build-finished", show_when_built)
+    app.connect("build-finished", link_when_built)
     for part in (
         setup_bibliography,
         setup_citation,
@@ -309,6 +292,7 @@ def setup(app):
         setup_library,
         setup_reading_time,
         setup_reports,
+        setup_teaching,
     ):
         part(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,23 +5,16 @@ which hint it must get: `# hint: yours sees one more`.
 """
 
 import ast
-import importlib
-import re
 
 import pytest
 
 from tools import exercises, mutants
 from tools.exercises import POINTS, ROOT, Outcome, Task, outcome, tasks
+from tools.teaching import HINT, wrong_module
 
 FEWEST = 5  # wrong answers to an exercise
 EXERCISES = (4, 6)  # in a chapter, the fewest and the most
-HINT = re.compile(r"\A\n?# hint: (?P<hint>\S.*)\n")
 CHECK = 'from lib.exercises import check\n\ncheck("{0.number}", {0.name})'
-
-
-def wrong_module(chapter: int):
-    name = f"tests.exercises.wrong_answers.chapter_{chapter:02}"
-    return importlib.import_module(name)
 
 
 def wrong_answers(chapter: int) -> dict[str, dict[str, str]]:

@@ -76,7 +76,7 @@ def figures(notebook) -> Iterator[str]:
 
 HEADING = re.compile(r"### Exercise (\d+\.\d+) · \S")
 EFFORT = re.compile(
-    r"^\*\*\d+ minutes · (easy|medium|hard)( · transfer)?\.?\*\*", re.M
+    r"^\*\*\d+ minutes? · (easy|medium|hard)( · transfer)?\.?\*\*", re.M
 )
 
 

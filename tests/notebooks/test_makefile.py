@@ -50,8 +50,9 @@ def test_one_chapter_can_be_synced():
     assert commands("sync", "CHAPTER=05")[-1] == (
         ".venv/bin/python -m tools.sync 05"
     )
-    chapters, gallery, shapes = commands("sync")[-3:]
+    chapters, teaching, gallery, shapes = commands("sync")[-4:]
     assert chapters.strip().endswith("-m tools.sync")
+    assert teaching.endswith("-m tools.teaching")
     assert gallery.endswith("-m tools.gallery_page")
     assert shapes.endswith("-m tools.shapes_page")
 

@@ -132,6 +132,13 @@ def test_check_says_what_would_change_and_writes_nothing(book):
     )
 
 
+def test_stored_outputs_are_kept_where_nothing_is_run(book):
+    sync.main([], book)
+    put(book, cell("1 / 0"))
+    assert sync.main(["--stored"], book) == 0
+    assert sync.main(["--check"], book) == 0
+
+
 def test_check_notices_a_change_of_the_library(book):
     sync.main([], book)
     (book / "book/lib/softmax.py").write_text(LIBRARY.replace("2 *", "3 *"))

@@ -1,0 +1,407 @@
+"""The harness of the checks: what it prints, raises, draws and recognises."""
+
+import math
+import random
+
+import pytest
+import torch
+
+from lib import exercises
+from lib.exercises import Draw, Exercise, Wrong, check, exercise, expect
+from tools.exercises import (
+    Outcome,
+    Task,
+    TooSlow,
+    limit,
+    outcome,
+    shown,
+    tasks,
+    with_given,
+)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """A chapter 99 whose first exercise has the description that is given."""
+
+    def ask(examine, **given):
+        described = exercise(1, **given)(examine)
+        monkeypatch.setattr(
+            exercises, "described", lambda chapter: {1: described}
+        )
+        return described
+
+    return ask
+
+
+def double(answer, draw):
+    number = draw.whole(3, 9)
+    expect.close(answer(number), 2 * number, "it is not twice as much.")
+
+
+def test_a_verdict_is_one_line(asked, capsys):
+    asked(double)
+    check("99.1", lambda n: n + n)
+    assert capsys.readouterr().out == "99.1 double: right.\n"
+    check("99.1", lambda n: n * n, seed=3)
+    said = "99.1 double: not yet. it is not twice as much. (seed=3)\n"
+    assert capsys.readouterr().out == said
+
+
+def test_a_stub_is_not_started(asked, capsys):
+    def stub(n):
+        raise NotImplementedError
+
+    asked(double)
+    check("99.1", stub)
+    assert capsys.readouterr().out == "99.1 double: not started.\n"
+
+
+def test_a_seed_without_draws_is_not_named(asked, capsys):
+    def examine(answer, draw):
+        raise Wrong("no.")
+
+    asked(examine)
+    check("99.1", None)
+    assert capsys.readouterr().out == "99.1 examine: not yet. no.\n"
+
+
+def test_where_code_stops_is_said(asked, capsys):
+    def answer(n):
+        return [][n]
+
+    asked(double)
+    check("99.1", answer)
+    said = capsys.readouterr().out
+    line = answer.__code__.co_firstlineno + 1
+    assert said.endswith(
+        "your code stops with IndexError: list index out of range "
+        f"(line {line} of answer)\n"
+    )
+
+
+def test_the_line_is_the_readers_not_torchs(asked, capsys):
+    def answer(n):
+        return torch.nn.Linear(2, 2)(torch.zeros(3))
+
+    asked(double)
+    check("99.1", answer)
+    assert "of answer)" in capsys.readouterr().out
+
+
+def test_a_long_message_is_cut(asked, capsys):
+    def answer(n):
+        raise RuntimeError("word " * 100)
+
+    asked(double)
+    check("99.1", answer)
+    assert len(capsys.readouterr().out) < 300
+
+
+def test_what_torch_lacks_is_not_a_stub(asked, capsys):
+    def answer(n):
+        return torch.zeros(2, dtype=torch.bool).softmax(0)
+
+    asked(double)
+    check("99.1", answer)
+    assert "stops with NotImplementedError" in capsys.readouterr().out
+
+
+def test_strict_raises_in_one_line(asked, monkeypatch):
+    monkeypatch.setenv("BOOK_STRICT", "1")
+    asked(double)
+    check("99.1", lambda n: 2 * n)
+    with pytest.raises(Wrong, match="not twice") as found:
+        check("99.1", lambda n: n)
+    assert found.value.share == 0
+    assert found.value._render_traceback_() == [f"Wrong: {found.value}"]
+    assert found.value.__suppress_context__
+
+    def stub(n):
+        raise NotImplementedError
+
+    with pytest.raises(exercises.NotStarted, match="not started"):
+        check("99.1", stub)
+
+
+def test_an_interrupt_goes_through(asked):
+    def answer(n):
+        raise KeyboardInterrupt
+
+    asked(double)
+    with pytest.raises(KeyboardInterrupt):
+        check("99.1", answer)
+
+
+@pytest.mark.parametrize("number", ["4", "4.99", "99.1", "a.b", 4.1, None])
+def test_an_unknown_exercise_is_named(number):
+    with pytest.raises(ValueError, match="^number: expected that of an exe"):
+        check(number, lambda: None)
+
+
+def test_random_numbers_go_on_as_before(asked):
+    def greedy(n):
+        torch.rand(7)
+        return 2 * n
+
+    asked(double)
+    torch.manual_seed(5)
+    random.seed(5)
+    expected = torch.rand(1), random.random()
+    torch.manual_seed(5)
+    random.seed(5)
+    check("99.1", greedy)
+    assert (torch.rand(1), random.random()) == expected
+
+
+def test_inputs_are_drawn_fresh_and_repeat_by_seed(asked):
+    seen = []
+
+    def keep(n):
+        seen.append(n)
+        return 2 * n
+
+    def wide(answer, draw):
+        expect.close(answer(draw.whole(0, 10**9)), 0, "x.")
+
+    asked(wide)
+    for _ in range(4):
+        check("99.1", keep)
+    assert len(set(seen)) > 1
+    check("99.1", keep, seed=1)
+    check("99.1", keep, seed=1)
+    assert seen[-1] == seen[-2]
+
+
+# Variants.
+
+
+def test_variant_0_is_the_books():
+    described = Exercise(1, "f", None, {"a": (3, 4, 5), "b": ("x", "y")})
+    assert described.numbers(0) == {"a": 3, "b": "x"}
+    drawn = [described.numbers(n) for n in range(1, 40)]
+    assert {d["a"] for d in drawn} == {3, 4, 5}
+    assert {d["b"] for d in drawn} == {"x", "y"}
+    assert described.numbers(7) == described.numbers(7)
+
+
+def test_a_variant_reaches_the_description(asked, capsys):
+    def examine(answer, draw):
+        expect.close(answer(), draw.given.size, "no.")
+
+    described = asked(examine, size=(2, 30))
+    for variant in range(5):
+        size = described.numbers(variant)["size"]
+        check("99.1", lambda size=size: size, variant=variant)
+    assert capsys.readouterr().out == 5 * "99.1 examine: right.\n"
+
+
+def test_given_numbers_are_written_into_text_and_code():
+    text = 'Width <span data-given="width">3</span>.'
+    code = "width, word = 3, 'a'  # given\nwidth = 3\n"
+    numbers = {"width": 8192, "word": "b"}
+    assert with_given(text, numbers) == (
+        'Width <span data-given="width">8,192</span>.'
+    )
+    assert with_given(code, numbers) == (
+        "width, word = 8192, 'b'  # given\nwidth = 3\n"
+    )
+    assert [shown(v) for v in (12, 1000, 0.5, "a", True)] == [
+        "12",
+        "1,000",
+        "0.5",
+        "a",
+        "True",
+    ]
+
+
+# Draws.
+
+
+def test_draws_are_what_they_say():
+    draw = Draw(0)
+    assert not draw.drawn
+    assert all(1 <= draw.whole(1, 3) <= 3 for _ in range(50))
+    assert draw.drawn
+    assert sorted(draw.different(4, 1, 4)) == [1, 2, 3, 4]
+    assert draw.normal(2, 3, dtype=torch.float64).dtype == torch.float64
+    assert draw.normal(5000).mean().abs() < 0.1
+    uniform = draw.uniform(5000)
+    assert 0 <= uniform.min() and uniform.max() <= 1
+    assert set(draw.ids(2, 4, 100).tolist()) == {2, 3, 4}
+    mask = draw.mask(50, 3)
+    assert mask.dtype == torch.bool and mask.any(-1).all()
+    assert not mask.all()
+    assert sorted(draw.shuffled("cab")) == ["a", "b", "c"]
+
+
+# What is expected.
+
+
+@pytest.mark.parametrize(
+    "got, expected, same",
+    [
+        (torch.tensor([1.0]), torch.tensor([1.0 + 1e-7]), True),
+        (torch.tensor([1.0]), torch.tensor([1.1]), False),
+        (torch.tensor([1.0]), torch.tensor([[1.0]]), False),
+        (torch.tensor([1]), torch.tensor([1.0]), False),
+        (torch.tensor([True]), torch.tensor([1]), False),
+        (torch.tensor([1]), [1], True),
+        (torch.tensor([math.nan]), torch.tensor([math.nan]), True),
+        (0.1 + 0.2, 0.3, True),
+        (1.0, 1, True),
+        (1, 1.0, False),
+        ([1, 0.3], [1, 0.1 + 0.2], True),
+        ((1,), [1], False),
+        ([1], [1, 2], False),
+        ("a", "a", True),
+        (True, 1, False),
+        (None, 0, False),
+    ],
+)
+def test_what_counts_as_the_same(got, expected, same):
+    assert expect.same(got, expected) == same
+
+
+def test_the_hint_of_the_mistake_that_was_made():
+    mistakes = [(torch.zeros(2), "zeros."), (-torch.ones(2), "the sign.")]
+    for got, hint in [
+        (torch.zeros(2), "zeros."),
+        (-torch.ones(2), "the sign."),
+        (torch.full((2,), 7.0), "something else."),
+        (torch.ones(3), "has the shape"),
+        (1.0, "is a float, not a tensor"),
+    ]:
+        with pytest.raises(Wrong, match=hint):
+            expect.close(got, torch.ones(2), "something else.", mistakes)
+
+
+def test_a_tensor_of_a_kind():
+    expect.tensor(torch.ones(2, 3), (2, 3), torch.float32)
+    with pytest.raises(Wrong, match="the mask holds float32, not bool"):
+        expect.tensor(torch.ones(2), (2,), torch.bool, "the mask")
+    with pytest.raises(Wrong, match="is a list"):
+        expect.tensor([1])
+
+
+def test_inputs_stay_as_they_are():
+    x = torch.zeros(2)
+    with pytest.raises(Wrong, match="in place"), expect.untouched(x):
+        x += 1
+    with expect.untouched(x):
+        x + 1
+
+
+def test_a_stop_gets_a_hint():
+    with pytest.raises(Wrong, match="^why$"), expect.stops("why"):
+        raise KeyError("k")
+    with pytest.raises(ValueError), expect.stops("why", (KeyError,)):
+        raise ValueError
+    with pytest.raises(exercises.NotStarted), expect.stops("why"):
+        raise NotImplementedError
+    with pytest.raises(NotImplementedError), expect.stops("why"):
+        raise NotImplementedError("by torch")
+    with pytest.raises(Wrong, match="first"), expect.stops("why"):
+        raise Wrong("first")
+
+
+def test_a_refusal_is_expected():
+    expect.refusal("no.", lambda: [][0], IndexError)
+    with pytest.raises(Wrong, match="no."):
+        expect.refusal("no.", lambda: 1, IndexError)
+
+
+def test_borrowed_work_is_seen():
+    def answer(x):
+        return torch.softmax(x, 0)
+
+    expect.own_work(answer, "attention")
+    expect.own_work(torch.softmax, "softmax")  # without code to look into
+    with pytest.raises(Wrong, match="write it without softmax"):
+        expect.own_work(answer, "softmax", "attention")
+
+
+RIGHT = {"adds": lambda n: n + n, "doubles": lambda n: 2 * n}
+WRONG = {"squares": lambda n: n * n, "adds two": lambda n: n + 2}
+
+
+def strong(f):
+    assert f(3) == 6
+
+
+def test_a_hunt_is_won_by_a_check_that_finds_all():
+    expect.hunt(strong, RIGHT, WRONG)
+
+
+@pytest.mark.parametrize(
+    "number, hint, share",
+    [
+        (2, "finds 0 of 2 wrong ones. One that it lets pass squares.", 0),
+        (0, "finds 1 of 2 wrong ones. One that it lets pass squares.", 0.5),
+    ],
+)
+def test_a_hunt_counts_what_was_found(number, hint, share):
+    def weak(f):
+        assert f(number) == 2 * number
+
+    with pytest.raises(Wrong) as found:
+        expect.hunt(weak, RIGHT, WRONG)
+    assert (found.value.hint, found.value.share) == (hint, share)
+
+
+def test_a_check_may_not_refuse_what_is_right():
+    def too_strict(f):
+        assert f(3) == 7
+
+    def broken(f):
+        raise NotImplementedError("by torch")
+
+    def stub(f):
+        raise NotImplementedError
+
+    with pytest.raises(Wrong, match="refuses a right one, that adds"):
+        expect.hunt(too_strict, RIGHT, WRONG)
+    with pytest.raises(Wrong, match="refuses a right one"):
+        expect.hunt(broken, RIGHT, WRONG)
+    with pytest.raises(NotImplementedError):
+        expect.hunt(stub, RIGHT, WRONG)
+
+
+def test_a_share_is_said_without_not_yet(asked, capsys):
+    def examine(answer, draw):
+        raise Wrong("finds 1 of 2.", share=0.5)
+
+    asked(examine)
+    check("99.1", None)
+    assert capsys.readouterr().out == "99.1 examine: finds 1 of 2.\n"
+
+
+# Outcomes, as tests and mutants see them.
+
+
+@pytest.fixture
+def window() -> Task:
+    return next(task for task in tasks() if task.name == "window_mask")
+
+
+def test_what_is_no_answer_is_not_called_wrong(window):
+    with pytest.raises(NameError):
+        outcome(window, "def window_mask(length, width):\n    return torhc")
+    with pytest.raises(SyntaxError):
+        outcome(window, "def window_mask(length, width) return")
+
+
+def test_an_answer_that_stops_is_told_apart(window):
+    stops = "def window_mask(length, width):\n    return [][0]"
+    assert outcome(window, stops).kind == "stopped"
+    assert outcome(window, window.solution) == Outcome("right", "", 1.0)
+
+
+def test_what_never_ends_is_stopped():
+    with pytest.raises(TooSlow), limit(0.05):
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                continue

@@ -1,0 +1,72 @@
+"""Which cells an answer needs, without the rest of the page."""
+
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from tools.slices import needed
+
+
+def page(*sources, **metadata):
+    return [new_code_cell(source, metadata=metadata) for source in sources]
+
+
+ANSWER = "def f():\n    return size * 2"
+
+
+def test_the_cell_that_gives_a_name_and_what_it_needs():
+    cells = page("import torch", "size = one + 1", "one = 2", "one = 1")
+    cells = [cells[0], cells[3], cells[1], cells[2]]
+    assert needed(cells, ANSWER) == ["one = 1", "size = one + 1"]
+
+
+def test_the_last_of_several_counts():
+    assert needed(page("size = 1", "size = 2"), ANSWER) == ["size = 2"]
+
+
+def test_a_cell_that_writes_into_a_value():
+    cells = page("size = [1]", "size[0] = other", "other = 3")
+    cells = [cells[2], cells[0], cells[1]]
+    assert needed(cells, ANSWER) == [
+        "other = 3",
+        "size = [1]",
+        "size[0] = other",
+    ]
+
+
+def test_parameters_and_local_names_are_not_asked_for():
+    cells = page("size = 9", "x = 1", "y = 2")
+    assert needed(cells, "def f(x, size):\n    y = x\n    return y") == []
+
+
+def test_checks_figures_and_other_exercises_give_nothing():
+    cells = [
+        *page("# @title Check: it holds\nsize = 5\nassert size"),
+        *page("size = 6", tags=["hide-input"]),
+        *page("size = 7", tags=["colab"]),
+        *page("size = 8", nbgrader={"solution": True}),
+        new_markdown_cell("size = 9"),
+    ]
+    assert needed(cells, ANSWER) == []
+
+
+def test_imports_of_the_page():
+    cells = page(
+        "# @title Imports\nfrom lib.runtime import setup\n\ndevice = setup()"
+    )
+    assert needed(cells, "def f():\n    return 1") == [cells[0].source]
+
+
+def test_deeper_functions_and_attributes():
+    cells = page("import math", "def half(x):\n    return math.floor(x / 2)")
+    source = (
+        "def f(x):\n    def g(y):\n        return half(y)\n    return g(x)"
+    )
+    assert needed(cells, source) == [cell.source for cell in cells]
+
+
+def test_a_loop_of_names_ends():
+    cells = page("a = 1", "b = a", "a = b")
+    assert needed(cells, "def f():\n    return a") == [
+        "a = 1",
+        "b = a",
+        "a = b",
+    ]

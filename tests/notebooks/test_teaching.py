@@ -1,0 +1,124 @@
+"""The teacher's pages say what the notebooks and the checks say."""
+
+import json
+import re
+
+import pytest
+import yaml
+from outline import chapters
+from teaching import chapter_text, kill_table, quoted, schedule_text
+
+from tools import exercises, teaching
+from tools.taught import ROOT
+
+FOLDER = ROOT / "book" / "teach"
+BOOK = chapters(ROOT)
+GUIDE = (
+    "Goals",
+    "On the board",
+    "Where students get stuck",
+    "To discuss",
+    "Projects",
+)
+WORDS = (300, 800)
+
+
+def courses() -> dict[str, list[dict]]:
+    text = (FOLDER / "schedules.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
+
+
+def written() -> list[dict]:
+    text = (FOLDER / "exercises.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+def test_the_data_of_the_pages_are_those_of_the_notebooks():
+    text = (FOLDER / "exercises.json").read_text(encoding="utf-8")
+    assert text == teaching.text(), "run `make kill-rates`"
+
+
+@pytest.mark.parametrize("course", courses().values(), ids=list(courses()))
+def test_a_course_reads_every_chapter_once(course):
+    read = [n for session in course for n in session.get("chapters", [])]
+    assert read == [chapter.number for chapter in BOOK]
+
+
+@pytest.mark.parametrize("course", courses().values(), ids=list(courses()))
+def test_exercises_of_a_course_come_after_their_chapter(course):
+    number = {task.name: task.chapter for task in exercises.tasks()}
+    read, done = set(), []
+    for session in course:
+        read |= set(session.get("chapters", []))
+        for name in session.get("exercises", []):
+            assert number[name] in read, name
+            done.append(name)
+    assert len(done) == len(set(done))
+
+
+@pytest.mark.parametrize("chapter", BOOK, ids=lambda c: str(c.number))
+def test_a_chapter_has_a_page_for_its_teacher(chapter):
+    name = f"chapter_{chapter.number:02}"
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# Teaching chapter {chapter.number}: ")
+    assert re.findall(r"^## (.+)$", text, re.M) == [*GUIDE, "The exercises"]
+    assert f"```{{exercises}} {chapter.number}\n```" in text
+    few, many = WORDS
+    assert few <= len(text.split()) <= many
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert f"book/teach/{name}\n" in toc
+
+
+# What the pages are made of.
+
+EXERCISE = {
+    "number": "4.1",
+    "name": "window_mask",
+    "title": "A window",
+    "minutes": 10,
+    "difficulty": "easy",
+    "transfer": False,
+    "points": 1,
+    "variants": True,
+    "mistakes": {"x_1 is *all*": "Look at `m[0]`."},
+    "mutants": 16,
+    "equivalent": 1,
+}
+
+
+def test_the_text_of_a_chapter():
+    text = chapter_text([EXERCISE])
+    assert text.startswith("1 exercise, about 10 minutes, 1 point.")
+    assert "**4.1 A window** (10 minutes · easy · variants · 1 point)" in text
+    head = "1 typical mistake; 15 of 16 mutants noticed, 1 right too"
+    assert f"<summary>{head}</summary>" in text
+    assert r"- **x\_1 is \*all\***: Look at \`m\[0\]\`." in text
+
+
+def test_the_table_of_kill_rates():
+    other = EXERCISE | {"mutants": 9, "equivalent": 0}
+    text = kill_table([EXERCISE, other])
+    assert "2 typical mistakes" in text
+    assert "24 mutants noticed of 25. Of the other 1" in text
+    assert "| 4.1 A window | 1 | 9 of 9 |  |" in text
+    assert "24 mutants noticed" in teaching.table([EXERCISE, other])
+
+
+def test_a_session_counts_minutes_and_points():
+    course = [
+        {
+            "when": "Monday",
+            "class": "Draw.",
+            "chapters": [4, 5],
+            "exercises": ["window_mask"],
+            "home": "rest",
+        }
+    ]
+    text = schedule_text(course, BOOK, [EXERCISE])
+    minutes = sum(c.minutes for c in BOOK if c.number in (4, 5))
+    assert f"read {minutes} minutes: [4. Masks](../04_masks.ipynb)" in text
+    assert "exercise 4.1 (10 minutes, 1 point); rest |" in text
+
+
+def test_markdown_in_a_text_is_only_text():
+    assert quoted("a_b*[c]`") == r"a\_b\*\[c\]\`"

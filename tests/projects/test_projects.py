@@ -1,0 +1,141 @@
+"""The projects: requirements, samples, and what the page says of them."""
+
+import re
+
+import pytest
+import torch
+
+from lib import projects
+from lib.exercises import Wrong
+from lib.projects import NUMERALS, __main__, examine, load, project, requires
+from tools.taught import ROOT
+
+FOLDER = ROOT / "book" / "teach"
+PAGE = (FOLDER / "projects.md").read_text(encoding="utf-8")
+SAMPLE = re.compile(
+    r"\[(?P<file>project_(?P<number>\d)_\w+\.py)\]\(samples/.*?: "
+    r"(?P<machine>\d+) \+ (?P<person>\d+) = (?P<together>\d+)\."
+)
+SAMPLES = list(SAMPLE.finditer(PAGE))
+MACHINE, PERSON = 60, 40
+PARTS = re.compile(r"(?:Structure|Experiment|Own tests) (\d+)")
+
+
+@pytest.mark.parametrize("number", NUMERALS)
+def test_a_project_has_sixty_points(number):
+    points = [r.points for r in project(number).requirements]
+    assert sum(points) == MACHINE
+    assert len(points) >= 6
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s["file"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_sample_earns_what_the_page_says(sample, capsys):
+    asked = project(sample["number"])
+    made = load(FOLDER / "samples" / sample["file"], asked.interface.__name__)
+    results = examine(sample["number"], made)
+    assert sum(result.points for result in results) == int(sample["machine"])
+    assert f"{sample['machine']:>4} of 60\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s["file"])
+def test_the_points_of_a_sample_add_up(sample):
+    text = PAGE[sample.end() :].partition("\n\n")[0]
+    given = [int(points) for points in PARTS.findall(text)]
+    assert len(given) == 3
+    assert sum(given) == int(sample["person"]) <= PERSON
+    both = int(sample["machine"]) + int(sample["person"])
+    assert both == int(sample["together"])
+
+
+def test_each_project_has_two_samples():
+    files = sorted(sample["file"] for sample in SAMPLES)
+    assert files == sorted(p.name for p in (FOLDER / "samples").glob("*.py"))
+    numbers = [sample["number"] for sample in SAMPLES]
+    assert sorted(numbers) == sorted(2 * list(NUMERALS))
+
+
+def test_numbers_in_the_reports_of_the_samples():
+    tree = load(FOLDER / "samples" / "project_4_good.py", "Cache")(1)
+    for _ in range(200):
+        tree.append(0, [0.0] * 3, [0.0] * 3)
+    tree.keep([0] * 8)
+    for row in range(8):
+        for _ in range(2):
+            tree.append(row, [0.0] * 3, [0.0] * 3)
+    copied = 8 * 202 * 6
+    assert f"hold {tree.numbers():,} numbers instead of {copied:,}" in PAGE
+    name = "SparseAttention"
+    sparse = load(FOLDER / "samples" / "project_5_good.py", name)
+    pairs, full = sparse(1000, 4, [0]).pairs(), 1000 * 1001 // 2
+    assert f"has {pairs:,} pairs" in PAGE and f"has {full:,}." in PAGE
+
+
+class Stub:
+    """Nothing is written yet."""
+
+    def __init__(self, *arguments):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("number", NUMERALS)
+def test_a_stub_is_not_started(number, capsys):
+    results = examine(number, Stub)
+    assert not any(result.points for result in results)
+    assert capsys.readouterr().out.count("not started.") >= len(results) - 1
+
+
+# The frame.
+
+
+def met(made, draw):
+    """It is met."""
+
+
+def missed(made, draw):
+    """It is missed."""
+    raise Wrong("look here.")
+
+
+def crashes(made, draw):
+    """It crashes."""
+    raise KeyError("k")
+
+
+def test_each_requirement_is_tried_whatever_the_others_do():
+    hints = [projects.tried(requires(2)(r), None).hint for r in (met, missed)]
+    assert hints == ["", "look here."]
+    result = projects.tried(requires(2)(crashes), None)
+    assert result.hint.startswith("your code stops with KeyError")
+    assert result.points == 0
+
+
+def test_random_numbers_go_on_as_before():
+    def draws(made, draw):
+        """It draws."""
+        torch.rand(3)
+
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    projects.tried(requires(1)(draws), None)
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_an_unknown_project():
+    with pytest.raises(ValueError, match="expected a project, 1 to 5, got 9"):
+        project(9)
+
+
+def test_the_command(tmp_path, capsys):
+    good = FOLDER / "samples" / "project_1_good.py"
+    assert __main__.main(["1", str(good)]) == 0
+    assert capsys.readouterr().out.startswith("Project I: A soft dictionary")
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    assert "expected a class SoftDictionary" in __main__.main(
+        ["1", str(empty)]
+    )
+    assert "No such file" in __main__.main(["1", str(tmp_path / "none.py")])
+    assert "expected a project" in __main__.main(["7", str(good)])
+    assert __main__.main([]).startswith("use: ")

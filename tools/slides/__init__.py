@@ -1,0 +1,1 @@
+"""Slides of the chapters, from the cells that carry a slide type."""

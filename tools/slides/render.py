@@ -1,0 +1,149 @@
+"""The slides of a chapter as one page of HTML."""
+
+import base64
+import hashlib
+import re
+import struct
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import jinja2
+from markdown_it import MarkdownIt
+from mdit_py_plugins.amsmath import amsmath_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from book._ext.mathematics import typeset
+from tools.slides.deck import NUMBER, Part, Slide
+
+HERE = Path(__file__).parent
+PAGE = re.compile(r'href="(?!\w+:|#)([\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
+LINK = re.compile(r"</?a\b[^>]*>")
+FOLDED = re.compile(r"<details>")
+COLUMN = 0.602  # of its size is a letter of code wide
+LINE = 1.4  # of its size is a line of code high
+CODE_SIZES = (32, 30, 28, 26, 24, 22)  # pixels, as in slides.css
+CODE_WIDTH = 1110  # pixels of a slide, and what is left to code below
+CODE_HEIGHT = 530  # a title, less WORDS_HEIGHT for each line of words
+WORDS_HEIGHT = 50
+WORDS_A_LINE = 9
+BESIDE = 1.25  # a figure that is not wider than this has words beside it
+
+
+@cache
+def markdown(output: str) -> MarkdownIt:
+    """A reader of the Markdown of the chapters, formulas included."""
+
+    def formula(tex: str, options: dict) -> str:
+        return typeset(tex, options.get("display_mode", True), output)
+
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser.use(dollarmath_plugin, renderer=formula, double_inline=True)
+    return parser.use(amsmath_plugin, renderer=lambda tex: formula(tex, {}))
+
+
+def words(text: str) -> str:
+    """Words of a slide; links to pages of the book lead to the website."""
+    html = markdown("htmlAndMathml").render(text)
+    return PAGE.sub(r'href="../book/\1.html\2"', html)
+
+
+def title(text: str) -> str:
+    return markdown("htmlAndMathml").renderInline(text)
+
+
+def notes(slide: Slide) -> str:
+    """What is said: no links, and formulas that need no style sheet."""
+    html = "".join(markdown("mathml").render(text) for text in slide.notes)
+    return FOLDED.sub("<details open>", LINK.sub("", html))
+
+
+def image_size(png: bytes) -> tuple[int, int]:
+    """Width and height, as the header of a PNG says them."""
+    return struct.unpack(">II", png[16:24])
+
+
+def figure(part: Part, images: dict[str, bytes]) -> str:
+    """A picture, under the name that the website gives to it as well."""
+    png = base64.b64decode(part.content)
+    name = f"{hashlib.sha256(png).hexdigest()}.png"
+    images[name] = png
+    width, height = image_size(png)
+    kind = ' class="keep-colours"' if part.keeps_colours else ""
+    return (
+        f'<figure{kind}><img src="../_images/{name}" alt="{escape(part.alt)}" '
+        f'width="{width}" height="{height}"></figure>'
+    )
+
+
+def part(shown: Part, images: dict[str, bytes]) -> str:
+    """One thing on a slide."""
+    if shown.kind == "words":
+        html = words(shown.content)
+    elif shown.kind == "code":
+        html = highlight(shown.content, PythonLexer(), HtmlFormatter())
+    elif shown.kind == "output":
+        html = f"<pre>{escape(shown.content)}</pre>"
+    elif shown.kind == "figure":
+        html = figure(shown, images)
+    else:
+        html = shown.content
+    step = " fragment" if shown.is_step else ""
+    return f'<div class="{shown.kind}{step}">{html}</div>'
+
+
+def code_size(slide: Slide) -> int:
+    """The largest letters in which all code of a slide finds room."""
+    texts = [p.content for p in slide.parts if p.kind in ("code", "output")]
+    said = sum(
+        -(-len(p.content.split()) // WORDS_A_LINE)
+        for p in slide.parts
+        if p.kind == "words"
+    )
+    lines = [line for text in texts for line in text.splitlines()]
+    columns = max(map(len, lines), default=0)
+    height = CODE_HEIGHT - WORDS_HEIGHT * said
+    height -= CODE_SIZES[0] * len(texts)  # the margins of the boxes
+    for size in CODE_SIZES:
+        is_wide = columns * COLUMN * size > CODE_WIDTH
+        if not is_wide and len(lines) * LINE * size <= height:
+            return size
+    return CODE_SIZES[-1]
+
+
+def layout(slide: Slide) -> str:
+    """The classes of a slide: how its parts lie, how large its code is."""
+    classes = [f"code-{code_size(slide)}"]
+    if all(p.kind == "words" for p in slide.parts):
+        classes.append("only-words")
+    pictures = [p for p in slide.parts if p.kind == "figure"]
+    others = {p.kind for p in slide.parts} - {"figure"}
+    if len(pictures) == 1 and others == {"words"}:
+        width, height = image_size(base64.b64decode(pictures[0].content))
+        if width <= BESIDE * height:
+            classes.append("beside")
+    return " ".join(classes)
+
+
+def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
+    """The page of a deck, and the images that it shows by their names."""
+    images: dict[str, bytes] = {}
+    shown = [
+        {
+            "title": title(slide.title),
+            "layout": layout(slide),
+            "parts": [part(p, images) for p in slide.parts],
+            "notes": notes(slide),
+        }
+        for slide in deck
+    ]
+    number, chapter = NUMBER.match(deck[0].title).group("number", "name")
+    shown[0]["title"] = title(chapter)
+    template = jinja2.Template((HERE / "page.html").read_text("utf-8"))
+    text = template.render(
+        book=book, chapter=chapter, name=name, number=number, slides=shown
+    )
+    return text + "\n", images
