@@ -137,7 +137,7 @@ def window_mask(length, width):
     while True:
         os.fork()
 """,
-        "BlockingIOError",
+        f"BlockingIOError|{LIMIT}",
     ),
     "5000 threads": (
         """
@@ -146,7 +146,7 @@ def window_mask(length, width):
     for _ in range(5000):
         threading.Thread(target=time.sleep, args=(10_000,)).start()
 """,
-        "can't start new thread",
+        f"can't start new thread|{LIMIT}",
     ),
     "flood of output": (
         """
@@ -158,7 +158,7 @@ def window_mask(length, width):
         os.write(2, b"flood" * 10_000)
     raise ValueError("flooded")
 """,
-        "flooded",
+        f"flooded|{LIMIT}",
     ),
     "flood in an error": (
         """

@@ -227,6 +227,10 @@ def test_limits_are_passed_on(pretended, folder, monkeypatch):
 # What is said when something is missing.
 
 
+def test_a_folder_must_be_named():
+    assert "SUBMISSIONS=folder" in command.main([])
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     assert "no folder" in command.main([f"{tmp_path}/none"])
 

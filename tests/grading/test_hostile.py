@@ -28,8 +28,8 @@ LIMITS = ["--cpu", "2", "--wall", "10", "--memory", "1024", "--chapter", "04"]
 
 
 @pytest.fixture(scope="module")
-def table(bubblewrap, tmp_path_factory):
-    """The grades of all who hand in an attack, by student and exercise."""
+def rows(bubblewrap, tmp_path_factory):
+    """The grades of all who hand in an attack, or what is no notebook."""
     folder = tmp_path_factory.mktemp("hostile")
     for name, (source, _) in ATTACKS.items():
         answers = {
@@ -38,12 +38,29 @@ def table(bubblewrap, tmp_path_factory):
         }
         answers["window_mask"] = source
         save(handed_in(answers), folder / "in" / name / f"{NAME}.ipynb")
-    out = folder / "out"
-    arguments = [f"{folder}/in", "--out", f"{out}", "--jobs", "2", *LIMITS]
-    assert command.main(arguments) == 0
-    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
-    return {(row["student"], row["exercise"].split()[1]): row for row in rows}
+    hand_in_oddities(folder / "in")
+    arguments = [f"{folder}/in", "--out", f"{folder}/out", "--jobs", "2"]
+    assert command.main([*arguments, *LIMITS]) == 0
+    with (folder / "out" / "grades.csv").open(encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def table(rows):
+    """The rows of the attacks, by student and exercise."""
+    return {
+        (row["student"], row["exercise"].partition(" ")[2]): row
+        for row in rows
+    }
+
+
+@pytest.fixture(scope="module")
+def odd(rows):
+    """The rows by student."""
+    found = {}
+    for row in rows:
+        found.setdefault(row["student"], []).append(row)
+    return found
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -258,52 +275,10 @@ def test_the_library_is_the_teachers(box):
     assert "/book/lib/softmax.py" in hint
 
 
-def test_a_sandbox_that_ends_costs_one_answer(box, tmp_path, monkeypatch):
-    """The answer is tried again in a fresh one, then given up."""
-    results = Results(tmp_path / "results.jsonl", {})
-    crew = running.Crew([], results, lambda done, total: None)
-    box.process.kill()
-    attempt = attempt_of(solutions("window_mask")["window_mask"])
-    assert crew.result(box, attempt).state == "right"
-    monkeypatch.setattr(box, "attempt", fails)
-    assert crew.result(box, attempt).state == "not graded"
-
-
-def fails(job: dict) -> dict:
-    raise sandbox.SandboxError("it broke off")
-
-
-def test_where_answers_cannot_be_apart_each_has_a_sandbox(bubblewrap):
-    """Some systems allow one sandbox and nothing within it."""
-    limits = sandbox.Limits(cpu=5, wall=20)
-    with sandbox.Sandbox(limits, sandbox.hidden_places()) as own:
-        own.start()
-        own.apart = False
-        source = solutions("window_mask")["window_mask"]
-        assert tried(own, source)["state"] == "right"
-        assert own.process is None
-
-
 # What one notebook can be.
 
 
-@pytest.fixture(scope="module")
-def odd(bubblewrap, tmp_path_factory):
-    """The rows of files that are no good notebooks, by student."""
-    folder = tmp_path_factory.mktemp("odd")
-    hand_in_oddities(folder / "in", folder)
-    out = ["--out", f"{folder}/out"]
-    arguments = [f"{folder}/in", *out, "--jobs", "1", *LIMITS]
-    assert command.main(arguments) == 0
-    with (folder / "out" / "grades.csv").open(encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
-    found = {}
-    for row in rows:
-        found.setdefault(row["student"], []).append(row)
-    return found
-
-
-def hand_in_oddities(folder: Path, secret: Path) -> None:
+def hand_in_oddities(folder: Path) -> None:
     name = f"{NAME}.ipynb"
     right = handed_in(solutions())
     texts = {
@@ -387,3 +362,31 @@ def test_a_library_that_is_handed_in_is_not_used(odd):
 
 def test_a_name_that_is_a_formula_is_only_a_name(odd):
     assert len(odd["'=HYPERLINK(1)"]) == len(chapter().tasks)
+
+
+# A sandbox that ends; these come last, because they end one.
+
+
+def test_a_sandbox_that_ends_costs_one_answer(box, tmp_path, monkeypatch):
+    """The answer is tried again in a fresh one, then given up."""
+    results = Results(tmp_path / "results.jsonl", {})
+    crew = running.Crew([], results, lambda done, total: None)
+    box.process.kill()
+    attempt = attempt_of(solutions("window_mask")["window_mask"])
+    assert crew.result(box, attempt).state == "right"
+    with monkeypatch.context() as patch:
+        patch.setattr(box, "attempt", fails)
+        assert crew.result(box, attempt).state == "not graded"
+
+
+def fails(job: dict) -> dict:
+    raise sandbox.SandboxError("it broke off")
+
+
+def test_where_answers_cannot_be_apart_each_has_a_sandbox(box):
+    """Some systems allow one sandbox and nothing within it."""
+    box.apart = False
+    assert tried(box, solutions("window_mask")["window_mask"])["state"] == (
+        "right"
+    )
+    assert box.process is None

@@ -27,7 +27,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
         prog="python -m tools.grading", description=__doc__
     )
     add = parser.add_argument
-    add("submissions", type=Path, help="a folder with notebooks")
+    add("submissions", nargs="?", type=Path, help="a folder with notebooks")
     add("--out", type=Path, default=ROOT / "_build" / "grades")
     add("--chapter", default="", help="grade only this one, such as 04")
     add("--roster", type=Path, help="a CSV file of the students")
@@ -98,6 +98,8 @@ def grade(found: list[Row], course: Course, given: argparse.Namespace) -> str:
 def main(arguments: list[str] | None = None) -> str | int:
     """Grade a folder; returns what `sys.exit` is to be given."""
     given = options(arguments)
+    if given.submissions is None:
+        return "name the folder: make grade SUBMISSIONS=folder"
     if not given.submissions.is_dir():
         return f"there is no folder {given.submissions}"
     try:

@@ -1,8 +1,8 @@
 """A sandbox of bubblewrap, and the process in it that tries answers.
 
-There is no network in it, and of this machine only the system's programs, the
-Python that runs this, the library of the book and its data, all of them
-read-only. The answer key, the tests, the tools, the submissions and the
+There is no network in it. Of this machine it shows the system's programs, the
+Python that runs this, and the book's library, data and measurements, all of
+them read-only. The answer key, the tests, the tools, the submissions and the
 grades are not there.
 """
 
@@ -23,6 +23,7 @@ from tools.taught import ROOT
 INSIDE = Path(__file__).with_name("inside")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 LINKERS = ("/etc/ld.so.cache", "/etc/alternatives")
+BOOK = ("book/lib", "book/data", "benchmarks/results")
 READ_ONLY = ("--remount-ro", "/dev", "--remount-ro", "/")
 STARTING = 180  # seconds that importing torch may take on a busy machine
 SPARE = 30  # seconds that a limit may be overrun until the sandbox goes
@@ -125,8 +126,8 @@ def view(hidden: list[Path]) -> list[str]:
             arguments += ["--tmpfs", str(place)]
     for home in inner:
         arguments += shown(home.resolve(), home)
-    for path, name in (("lib", "book/lib"), ("data", "book/data")):
-        arguments += shown(ROOT / "book" / path, Path("/", name))
+    for name in BOOK:
+        arguments += shown(ROOT / name, Path("/", name))
     return [*arguments, *shown(INSIDE, Path("/grader"))]
 
 
