@@ -5,8 +5,8 @@ BIN := .venv/bin
 # The interpreter that was named, or else the book's own environment.
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* book/_static/*/* \
-  book/lib/*.py CITATION.cff reports/*.json)
+  book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
+  book/_static/*/* book/lib/*.py CITATION.cff reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
@@ -18,10 +18,10 @@ GRADING = $(BIN)/python -m tools.grading \
   $(if $(ROSTER),--roster "$(ROSTER)") $(OPTIONS)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve slides pdf offline site lab test test-tools \
-  test-library test-notebooks test-site test-gpu test-public test-nbgrader \
-  sync address faults kill-rates conformance bench model ablations project \
-  grade answers speedrun lint clean FORCE
+.PHONY: help book serve slides pdf offline site lab student test \
+  test-tools test-library test-notebooks test-student test-site test-gpu \
+  test-public test-nbgrader sync address faults kill-rates conformance bench \
+  model ablations project grade answers speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -51,11 +51,17 @@ site: slides pdf offline ## 2 minutes | the website with the slides and both dow
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
-test: lint test-tools test-library test-notebooks test-site ## 15 minutes | check everything that needs no GPU, cheap checks first
+student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folder, SEED=7, ROSTER=names.csv)
+	PYTHONPATH=book $(BIN)/python -m tools.student \
+	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
+	  $(if $(ROSTER),--roster "$(ROSTER)")
+
+test: lint test-tools test-library test-notebooks test-student test-site ## 15 minutes | check everything that needs no GPU, cheap checks first
 
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
-	  --ignore tests/library --ignore tests/site --ignore tests/nbgrader
+	  --ignore tests/library --ignore tests/student --ignore tests/site \
+	  --ignore tests/nbgrader
 	@$(BIN)/python -m tools.teaching --table
 
 test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
@@ -73,6 +79,9 @@ test-notebooks: .venv/.tests ## 3 minutes | run each chapter alone, as in Colab 
 	then $(BIN)/python -m tools.alone $(CHAPTER) && \
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
+
+test-student: .venv/.tests ## 2 minutes | run each notebook of the students' edition
+	$(PYTEST) tests/student
 
 test-site: _build/.book .venv/.tests ## 4 minutes | the built website, in a browser
 	$(PYTEST) tests/site --dist loadscope

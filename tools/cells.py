@@ -21,6 +21,7 @@ EFFORT = re.compile(
 MINUTES = re.compile(
     r"\*\*Minutes\*\*\s+\d+,\s+and\s+about\s+\d+\s+for\s+the\s+exercises\."
 )
+PRACTICE = ("### Exercise", "### Quiz")
 FOLDS = re.compile(r"<summary>.*?</summary>|<!--.*?-->|\$\$.*?\$\$", re.DOTALL)
 WORDS = 180  # a minute
 LINES = 12  # of code a minute
@@ -116,7 +117,7 @@ def effort(cells: list) -> Effort:
 
 def exercise_minutes(cells: list) -> Iterator[int]:
     for cell in cells:
-        if cell.source.startswith("### Exercise"):
+        if cell.source.startswith(PRACTICE):
             if stated := EFFORT.search(cell.source):
                 yield int(stated["minutes"])
 

@@ -123,8 +123,8 @@ def put_first_cell(notebook, source: str) -> None:
     notebook.cells = [*cells[:place], cell, *cells[place:]]
 
 
-def badge(address: Address, name: str) -> str:
-    """The link that opens a chapter in Colab; empty if Colab cannot."""
+def badge(address: Address, name: str, folder: str = "book") -> str:
+    """The link that opens a notebook in Colab; empty if Colab cannot."""
     if not address.is_known or not address.url.startswith(
         "https://github.com/"
     ):
@@ -132,7 +132,7 @@ def badge(address: Address, name: str) -> str:
     repository = address.url.removeprefix("https://github.com/")
     return (
         f"{BADGE}(https://colab.research.google.com/github/{repository}"
-        f"/blob/{address.branch}/book/{name})"
+        f"/blob/{address.branch}/{folder}/{name})"
     )
 
 

@@ -19,14 +19,11 @@ from pathlib import Path
 
 import torch
 
+from book._ext.answers import SOLUTION, stub
 from tools import cells, slices, sync
 from tools.taught import ROOT, chapters
 
 HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+)$")
-SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
-    re.MULTILINE | re.DOTALL,
-)
 GIVEN_LINE = re.compile(
     r"^(?P<names>[\w, ]+) = (?P<values>.+)  # given$", re.M
 )
@@ -81,11 +78,6 @@ class Task:
     def stub(self) -> str:
         """The answer cell as a student gets it."""
         return stub(self.answer)
-
-
-def stub(source: str) -> str:
-    """An answer cell whose solution is left to do."""
-    return SOLUTION.sub(r"\1raise NotImplementedError\n", source)
 
 
 @cache

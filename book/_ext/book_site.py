@@ -132,7 +132,10 @@ def first_paragraph(doctree):
 
 
 def colab_and_source_links(app, pagename):
-    """Links of a chapter, once the repository's address is known."""
+    """Links of a chapter, once the repository's address is known.
+
+    Colab opens the students' edition if the configuration says where it is.
+    """
     options = app.config.html_theme_options
     url = options.get("repository_url", PLACEHOLDER)
     url = url.rstrip("/").removesuffix(".git")
@@ -140,11 +143,13 @@ def colab_and_source_links(app, pagename):
     if url == PLACEHOLDER or source.suffix != ".ipynb":
         return []
     branch = options.get("repository_branch", "main")
-    path = f"blob/{branch}/{source.relative_to(app.srcdir).as_posix()}"
+    path = source.relative_to(app.srcdir)
+    student = app.config.student_path
+    opened = Path(student, path.name) if student else path
     colab = url.replace("github.com", "colab.research.google.com/github")
     return [
-        ("Open in Colab", f"{colab}/{path}"),
-        ("Source", f"{url}/{path}"),
+        ("Open in Colab", f"{colab}/blob/{branch}/{opened.as_posix()}"),
+        ("Source", f"{url}/blob/{branch}/{path.as_posix()}"),
         ("Report a mistake", f"{url}/issues/new"),
     ]
 
@@ -173,6 +178,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
     context["icon"] = icon
     context["hero"] = hero()
     context["has_math"] = 'class="math' in body
+    context["has_quiz"] = 'class="quiz"' in body
     context["description"] = first_paragraph(doctree) if doctree else ""
     tree = context["toctree"](
         collapse=True, maxdepth=1, includehidden=True, titles_only=True
@@ -268,6 +274,7 @@ def setup(app):
     app.add_config_value("book_static_digest", "", "html")
     app.add_config_value("book_made_of", [], "env")
     app.add_config_value("moved_pages", {}, "html")
+    app.add_config_value("student_path", "", "html")
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it
     app.add_html_theme("book", str(HERE / "theme"))
     app.add_html_math_renderer(

@@ -3,13 +3,15 @@
 The notebook file stays as it is: this works on its text just before
 MyST-NB parses it. The Colab cell and badge are left out, imports and checks
 are folded to their titles, an answer cell becomes a stub and a folded
-solution, hidden tests disappear.
+solution, the check below it is one line, hidden tests disappear.
 """
 
 import re
 
 import nbformat
+from answers import solution, stub, without_hidden_tests
 from nbformat.v4 import new_markdown_cell
+from quiz import boxed, is_quiz
 
 BADGE = re.compile(
     r"^\[Open this chapter in Colab\]\(https://colab\.[^)]*\)\n*", re.M
@@ -17,27 +19,10 @@ BADGE = re.compile(
 NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
 COLUMNS = 79  # of code, in the page's widest box
 NUMBER = re.compile(r"\A# \d+[.:] ")  # the site numbers the chapters itself
-SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
-    re.M | re.S,
-)
+GIVEN = re.compile(r"  # given$", re.M)  # which variants may change
+CALL = re.compile(r"^check\(.*\)$", re.M)
 TITLE = re.compile(r"# @title (Imports|Check: (?P<claim>.+))\n")
 BOX = "> **You will**"
-HIDDEN_TESTS = re.compile(
-    r"^[ \t]*### BEGIN HIDDEN TESTS\n.*?^[ \t]*### END HIDDEN TESTS\n?",
-    re.M | re.S,
-)
-
-
-def stub(source):
-    """The answer cell as the reader gets it: no solution."""
-    gap = r"\1raise NotImplementedError  # your code here\n"
-    return SOLUTION.sub(gap, source).rstrip()
-
-
-def solution(source):
-    """The answer cell as the author wrote it: no markers."""
-    return SOLUTION.sub(r"\2", source).rstrip()
 
 
 def page_cells(cell):
@@ -48,24 +33,34 @@ def page_cells(cell):
         return []
     if cell.cell_type == "markdown":
         cell.source = NUMBER.sub("# ", BADGE.sub("", cell.source))
+        if is_quiz(cell):
+            cell.source = boxed(cell.source)
         return [cell]
     if nbgrader.get("solution"):
-        shown = new_markdown_cell(f"```python\n{stub(cell.source)}\n```")
-        cell.source = solution(cell.source)
-        cell.metadata["tags"] = [*tags, "hide-input", "solution"]
-        cell.metadata["mystnb"] = {
-            "code_prompt_show": "Show a solution",
-            "code_prompt_hide": "Hide the solution",
-        }
-        return [shown, cell]
+        return answer_cells(cell)
+    if nbgrader.get("grade"):
+        cell.source = without_hidden_tests(cell.source)
     if titled := TITLE.match(cell.source):
         fold(cell, titled)
-        return [cell]
-    if nbgrader.get("grade"):
-        cell.source = HIDDEN_TESTS.sub("", cell.source).rstrip()
-    if prints_long_lines(cell):
+    elif nbgrader and (call := CALL.search(cell.source)):
+        fold_to(cell, call[0], "exercise-check")
+    elif prints_long_lines(cell):
         cell.metadata["tags"] = [*tags, "long-lines"]
     return [cell]
+
+
+def answer_cells(cell):
+    """The stub, and the solution that opens below it."""
+    source = GIVEN.sub("", cell.source)
+    shown = new_markdown_cell(f"```python\n{stub(source)}\n```")
+    cell.source = solution(source)
+    tags = cell.metadata.get("tags", [])
+    cell.metadata["tags"] = [*tags, "hide-input", "solution"]
+    cell.metadata["mystnb"] = {
+        "code_prompt_show": "Show a solution",
+        "code_prompt_hide": "Hide the solution",
+    }
+    return [shown, cell]
 
 
 def fold(cell, titled):
@@ -73,7 +68,12 @@ def fold(cell, titled):
     claim = titled["claim"]
     line = f"✓ {claim}" if claim else "Imports"
     cell.source = cell.source[titled.end() :]
-    cell.metadata["tags"] = ["hide-input", "check" if claim else "imports"]
+    fold_to(cell, line, "check" if claim else "imports")
+
+
+def fold_to(cell, line, kind):
+    """Show of a cell this line, which opens, and its output."""
+    cell.metadata["tags"] = ["hide-input", kind]
     prompts = {"code_prompt_show": line, "code_prompt_hide": line}
     cell.metadata["mystnb"] = prompts
 

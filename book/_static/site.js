@@ -1,6 +1,6 @@
 // What the pages do: switch light and dark, look after the menu of narrow
-// windows, copy code, mark the section that is being read, break long code on
-// paper.
+// windows, copy code, mark the section that is being read, open all solutions,
+// break long code on paper.
 "use strict";
 
 const page = document.documentElement;
@@ -99,6 +99,30 @@ function followReading() {
   for (const section of links.keys()) watcher.observe(section);
 }
 
+// A class that goes through the exercises opens every solution at once.
+function addSolutionButtons() {
+  const folds = document.querySelectorAll(".tag_solution details");
+  const heading = document.querySelector("#exercises > h2");
+  if (!heading || !folds.length) return;
+  const status = document.createElement("span");
+  status.className = "visually-hidden";
+  status.role = "status";
+  const bar = document.createElement("p");
+  bar.className = "solution-buttons";
+  for (const open of [true, false]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `${open ? "Open" : "Close"} all solutions`;
+    button.addEventListener("click", () => {
+      for (const fold of folds) fold.open = open;
+      status.textContent = `All solutions are ${open ? "open" : "closed"}.`;
+    });
+    bar.append(button, " ");
+  }
+  bar.append(status);
+  heading.after(bar);
+}
+
 // On paper short code stays in one piece; half a page of it may break.
 function markLongCode() {
   for (const code of document.querySelectorAll("pre")) {
@@ -111,4 +135,5 @@ connectMenu();
 addCopyButtons();
 letKeyboardScroll();
 followReading();
+addSolutionButtons();
 addEventListener("beforeprint", markLongCode);

@@ -34,9 +34,11 @@ TEXT = (
     "Each box leads to the chapter whose number it bears."
 )
 BLOCKS = {"source": ("encoder", 8), "target": ("decoder", 9)}
+# The chapters lie beside the library, or above both where a student has them.
 PAGES = {  # of each chapter, by its number
     int(path.stem[:2]): path.name
-    for path in Path(__file__).parents[1].glob("[0-9][0-9]_*.ipynb")
+    for folder in Path(__file__).parents[2:0:-1]
+    for path in folder.glob("[0-9][0-9]_*.ipynb")
 }
 Point = tuple[int | float, int | float]
 
@@ -266,7 +268,7 @@ def _stack(
     )
     name, chapter = BLOCKS[side]
     right = LEFT[side] + COLUMN + 10
-    yield f'<a href="{PAGES[chapter]}">'
+    yield f'<a href="{PAGES.get(chapter, "")}">'
     yield _text(
         right, top - 4, f"{name} × {layers}", more=' text-anchor="end"'
     )
@@ -283,7 +285,7 @@ def _box(
     box: Box, left: int | float, top: int | float, names: dict[int, str]
 ) -> Iterator[str]:
     """A link to a chapter: name, each shape in numbers and words, number."""
-    yield f'<a href="{PAGES[box.chapter]}">'
+    yield f'<a href="{PAGES.get(box.chapter, "")}">'
     tint = "" if box.colour == PLATE else ' fill-opacity="0.2"'
     yield (
         f'<rect x="{left}" y="{top:g}" width="{COLUMN}" '

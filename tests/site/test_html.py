@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
 
+from book._ext.page_view import CALL
 from tests.site.conftest import ROOT
 from tests.site.pages import ADDRESS, HAS_ADDRESS, NOTEBOOKS, PAGES
 from tools import cells
@@ -113,6 +114,7 @@ def test_description_for_search_engines(page, soup):
 
 def test_buttons_of_services_appear_with_the_address(page, soup):
     links = {a.get_text(): a["href"] for a in soup.select(".page-links a")}
+    links.pop("Slides", None)  # only where `make slides` has been run
     if HAS_ADDRESS and f"book/{page.stem}" in NOTEBOOKS:
         owner = ADDRESS.removeprefix("https://github.com/")
         assert set(links) == {"Open in Colab", "Source", "Report a mistake"}
@@ -212,4 +214,31 @@ def test_solutions_are_folded(site, name):
         assert not cell.details.has_attr("open")
         assert "Show a solution" in cell.summary.get_text()
         stub = cell.find_previous("pre").get_text()
-        assert "raise NotImplementedError  # your code here" in stub
+        assert "raise NotImplementedError" in stub
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_the_check_of_an_exercise_is_one_line_and_what_it_said(site, name):
+    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+    expected = [
+        (call[0], cell.outputs[0].text.strip())
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+        and (call := CALL.search(cell.source))
+    ]
+    page = soup_of(site / f"{name}.html")
+    checks = page.select(".cell.tag_exercise-check")
+    shown = [
+        (cell.summary.p.get_text(), cell.select_one(".stream").get_text())
+        for cell in checks
+    ]
+    assert [(call, said.strip()) for call, said in shown] == expected
+    assert not any(cell.details.has_attr("open") for cell in checks)
+    assert "# given" not in page.main.get_text()
+    assert "data-given" not in page.main.get_text()
+
+
+def test_only_pages_with_a_quiz_load_its_script(page, soup):
+    loaded = [script["src"] for script in soup.find_all("script", src=True)]
+    has_script = any("quiz.js" in source for source in loaded)
+    assert has_script == bool(soup.select(".quiz"))

@@ -16,6 +16,7 @@ from nbformat.v4 import (
 )
 
 from book._ext.page_view import link_pages, note_on_checks, page_cells
+from tests import sample
 from tests.site.conftest import ROOT, build
 
 ANSWER = '''\
@@ -73,11 +74,33 @@ def test_answer_becomes_stub_and_folded_solution():
     cell = new_code_cell(ANSWER, metadata={"nbgrader": {"solution": True}})
     stub, solution = page_cells(cell)
     assert "return 2 * x" not in stub.source
-    assert "    raise NotImplementedError  # your code here" in stub.source
+    assert "\n    raise NotImplementedError\n```" in stub.source
     assert solution.source == (
         'def double(x):\n    """Twice x."""\n    return 2 * x'
     )
     assert {"hide-input", "solution"} <= set(solution.metadata["tags"])
+
+
+def test_the_page_does_not_say_what_variants_change():
+    _, answer, _ = sample.exercise()
+    for cell in page_cells(answer):
+        assert "width, length = 3, 7\n\n\ndef" in cell.source
+
+
+def test_the_check_of_an_exercise_is_folded_to_its_call():
+    *_, check = sample.exercise()
+    (shown,) = page_cells(check)
+    call = 'check("4.1", window_mask)'
+    assert shown.source == sample.CHECK
+    assert shown.metadata["tags"] == ["hide-input", "exercise-check"]
+    assert shown.metadata["mystnb"]["code_prompt_show"] == call
+    assert [output.text for output in shown.outputs] == [sample.RIGHT]
+
+
+def test_the_questions_of_a_quiz_are_boxes():
+    (quiz,) = page_cells(sample.quiz())
+    assert quiz.source.count('<div class="question">') == 5
+    assert sample.quiz().source.startswith("### Quiz")
 
 
 def test_hidden_tests_stay_hidden():
@@ -158,10 +181,31 @@ def test_links_need_an_address_and_a_notebook(extension, url, page, names):
     app = SimpleNamespace(
         srcdir="/book",
         env=SimpleNamespace(doc2path=lambda name: f"/book/{page}"),
-        config=SimpleNamespace(html_theme_options={"repository_url": url}),
+        config=SimpleNamespace(
+            html_theme_options={"repository_url": url}, student_path=""
+        ),
     )
     links = extension.colab_and_source_links(app, "one")
     assert [name for name, link in links] == names
+
+
+@pytest.mark.parametrize(
+    "path, opened",
+    [("", "book/one.ipynb"), ("course/student", "course/student/one.ipynb")],
+)
+def test_colab_opens_the_edition_that_is_configured(extension, path, opened):
+    options = {"repository_url": "https://github.com/someone/book"}
+    app = SimpleNamespace(
+        srcdir="/book",
+        env=SimpleNamespace(doc2path=lambda name: "/book/book/one.ipynb"),
+        config=SimpleNamespace(html_theme_options=options, student_path=path),
+    )
+    links = dict(extension.colab_and_source_links(app, "book/one"))
+    assert links["Open in Colab"] == (
+        "https://colab.research.google.com/github/someone/book/blob/main/"
+        f"{opened}"
+    )
+    assert links["Source"].endswith("/someone/book/blob/main/book/one.ipynb")
 
 
 @pytest.fixture(scope="module")

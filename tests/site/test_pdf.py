@@ -14,7 +14,8 @@ import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
 from book._ext import downloads
-from book._ext.page_view import HIDDEN_TESTS, TITLE, solution, stub
+from book._ext.answers import solution, stub
+from book._ext.page_view import CALL, GIVEN, TITLE
 from tests.site.conftest import ROOT
 from tests.site.pages import CONFIG, DOCUMENTS, NOTEBOOKS
 from tests.site.test_html import soup_of
@@ -142,14 +143,18 @@ def code_cells(name):
         if cell.cell_type != "code" or "colab" in tags:
             continue
         titled = TITLE.match(cell.source)
-        if cell.metadata.get("nbgrader", {}).get("solution"):
-            shown.append(stub(cell.source))
-            solutions.append(solution(cell.source))
+        grader = cell.metadata.get("nbgrader", {})
+        if grader.get("solution"):
+            source = GIVEN.sub("", cell.source)
+            shown.append(stub(source))
+            solutions.append(solution(source))
+        elif grader.get("grade"):
+            call = CALL.search(cell.source)
+            shown.append(call[0] if call else cell.source)
         elif titled and titled["claim"]:
             checks.append(cell.source[titled.end() :])
         else:
-            source = cell.source[titled.end() :] if titled else cell.source
-            shown.append(HIDDEN_TESTS.sub("", source))
+            shown.append(cell.source[titled.end() if titled else 0 :])
     return [[*map(squeezed, kind)] for kind in (shown, solutions, checks)]
 
 
@@ -169,6 +174,18 @@ def test_solutions_stand_in_the_appendix_only(chapters, appendices, name):
     assert solutions
     assert [code for code in solutions if code not in appendices] == []
     assert [code for code in solutions if code in chapters] == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_quiz_is_asked_in_its_place_and_answered_in_the_appendix(
+    chapters, appendices, site, name
+):
+    for box in soup_of(site / f"{name}.html").select(".quiz details"):
+        assert squeezed(next(box.summary.stripped_strings)) in chapters
+        why = box.find("p", recursive=False)
+        told = max(why.find_all(string=True, recursive=False), key=len)
+        assert squeezed(told) in appendices
+        assert len(told) < 25 or squeezed(told) not in chapters
 
 
 def test_every_figure_is_there_and_whole(paper, site, chapters):

@@ -115,6 +115,46 @@
     }
   }
 
+  // Of a quiz the choices stay; whether they are right and why stands with the
+  // solutions.
+  function takeQuiz(chapter) {
+    const quiz = chapter.querySelector(".quiz");
+    if (!quiz) return;
+    const section = quiz.closest("section");
+    const answers = [];
+    for (const question of quiz.querySelectorAll(".question")) {
+      const list = make(`<ol type="a" class="choices"></ol>`);
+      const number = question.querySelector("p > strong").textContent;
+      const why = make(`<div class="answers whole"><p><strong>${number}</strong></p><ol type="a" class="choices"></ol></div>`);
+      for (const box of question.querySelectorAll("details")) {
+        const [choice, explanation] = [make("<li></li>"), make("<li></li>")];
+        const summary = box.querySelector("summary");
+        choice.append(...summary.querySelector("p").childNodes);
+        summary.remove();
+        explanation.append(...box.childNodes);
+        list.append(choice);
+        why.querySelector("ol").append(explanation);
+        box.remove();
+      }
+      question.append(list);
+      question.classList.add("whole");
+      answers.push(why);
+    }
+    const id = `solution.${section.id}`;
+    quiz.append(reference(id, "Answers"));
+    entry(solutions, chapter, id, section.id, "Quiz", answers);
+  }
+
+  // The call of an exercise's check becomes a line of text.
+  function settleChecks(chapter) {
+    for (const cell of chapter.querySelectorAll(".tag_exercise-check")) {
+      const fold = cell.querySelector("details");
+      const call = make(`<pre></pre>`);
+      call.textContent = fold.querySelector("summary p").textContent;
+      fold.replaceWith(call);
+    }
+  }
+
   // Imports, what draws a figure and long outputs go to the second one; checks
   // are left out.
   function takeFoldedCode(chapter) {
@@ -161,6 +201,8 @@
   }
 
   for (const chapter of articles.values()) {
+    takeQuiz(chapter);
+    settleChecks(chapter);
     settle(chapter);
     takeSolutions(chapter);
     takeFoldedCode(chapter);

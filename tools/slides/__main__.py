@@ -36,14 +36,10 @@ def put_files(site: Path) -> None:
     shutil.copytree(HERE / "vendor", folder, dirs_exist_ok=True)
     shutil.copy(HERE / "slides.js", folder)
     (folder / "slides.css").write_text(style(), "utf-8")
-    for name in ("fonts", "katex", "favicon.svg"):
-        target = site / "_static" / name
-        if target.exists():
-            continue
-        if name == "favicon.svg":
-            shutil.copy(STATIC / name, target)
-        else:
-            shutil.copytree(STATIC / name, target)
+    static = site / "_static"
+    for name in ("fonts", "katex"):
+        shutil.copytree(STATIC / name, static / name, dirs_exist_ok=True)
+    shutil.copy(STATIC / "favicon.svg", static)
 
 
 def put_deck(path: Path, site: Path, book: str) -> int:
@@ -51,7 +47,10 @@ def put_deck(path: Path, site: Path, book: str) -> int:
     cells = nbformat.read(path, as_version=4).cells
     if not deck.has_slides(cells):
         return 0
-    slides = deck.slides(cells)
+    try:
+        slides = deck.slides(cells)
+    except deck.SlideError as error:
+        sys.exit(f"{path.name}: {error}")
     text, images = render.page(slides, path.stem, book)
     (site / links.FOLDER / f"{path.stem}.html").write_text(text, "utf-8")
     (site / "_images").mkdir(exist_ok=True)

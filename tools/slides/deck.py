@@ -45,7 +45,6 @@ class Slide:
     title: str
     parts: list[Part] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    repeats_title: bool = False
 
 
 def slide_type(cell) -> str:
@@ -93,7 +92,7 @@ def slides(cells: list) -> list[Slide]:
     for cell in rest:
         kind = slide_type(cell)
         if kind in BEGINS:
-            deck.append(Slide(*heading(cell, deck[-1].title)))
+            deck.append(Slide(title(cell, deck[-1].title)))
         if kind in BEGINS + ADDS:
             deck[-1].parts += parts(cell, kind == "fragment")
         if kind != "skip":
@@ -126,10 +125,10 @@ def words(cell) -> str:
     return shown_words(cell) or (cell.source if is_prose else "")
 
 
-def heading(cell, before: str) -> tuple[str, list, list, bool]:
-    """The title of the slide that a cell begins; else that of the last."""
+def title(cell, before: str) -> str:
+    """The title of the slide that a cell begins, or else the one before."""
     found = HEADING.match(words(cell))
-    return (found["title"] if found else before), [], [], not found
+    return found["title"] if found else before
 
 
 def parts(cell, is_step: bool) -> list[Part]:

@@ -20,17 +20,19 @@ from book._ext.mathematics import typeset
 from tools.slides.deck import NUMBER, Part, Slide
 
 HERE = Path(__file__).parent
-PAGE = re.compile(r'href="(?!\w+:|#)([\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
 LINK = re.compile(r"</?a\b[^>]*>")
 FOLDED = re.compile(r"<details>")
 COLUMN = 0.602  # of its size is a letter of code wide
 LINE = 1.4  # of its size is a line of code high
-CODE_SIZES = (32, 30, 28, 26, 24, 22)  # pixels, as in slides.css
+CODE_SIZES = (36, 32, 30, 28, 26, 24, 22)  # pixels, as in slides.css
 CODE_WIDTH = 1110  # pixels of a slide, and what is left to code below
 CODE_HEIGHT = 530  # a title, less WORDS_HEIGHT for each line of words
 WORDS_HEIGHT = 50
 WORDS_A_LINE = 9
-BESIDE = 1.25  # a figure that is not wider than this has words beside it
+BELOW = (1152, 565)  # pixels for a figure under a title
+BESIDE = (704, 632)  # and for one with title and words at its left
+TITLE_BELOW = (1152, 440)  # the same on the slide with the chapter's title
+TITLE_BESIDE = (684, 410)
 
 
 @cache
@@ -40,15 +42,16 @@ def markdown(output: str) -> MarkdownIt:
     def formula(tex: str, options: dict) -> str:
         return typeset(tex, options.get("display_mode", True), output)
 
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
-    parser.use(dollarmath_plugin, renderer=formula, double_inline=True)
+    parser = MarkdownIt("commonmark", {"html": True, "typographer": True})
+    parser.enable(["table", "smartquotes"]).use(
+        dollarmath_plugin, renderer=formula
+    )
     return parser.use(amsmath_plugin, renderer=lambda tex: formula(tex, {}))
 
 
-def words(text: str) -> str:
-    """Words of a slide; links to pages of the book lead to the website."""
-    html = markdown("htmlAndMathml").render(text)
-    return PAGE.sub(r'href="../book/\1.html\2"', html)
+def words(text: str, output: str = "htmlAndMathml") -> str:
+    """Words as HTML; nobody follows a link while somebody speaks."""
+    return LINK.sub("", markdown(output).render(text))
 
 
 def title(text: str) -> str:
@@ -56,9 +59,9 @@ def title(text: str) -> str:
 
 
 def notes(slide: Slide) -> str:
-    """What is said: no links, and formulas that need no style sheet."""
-    html = "".join(markdown("mathml").render(text) for text in slide.notes)
-    return FOLDED.sub("<details open>", LINK.sub("", html))
+    """What is said; the speaker view has no style for formulas."""
+    html = "".join(words(text, "mathml") for text in slide.notes)
+    return FOLDED.sub("<details open>", html)
 
 
 def image_size(png: bytes) -> tuple[int, int]:
@@ -90,22 +93,24 @@ def part(shown: Part, images: dict[str, bytes]) -> str:
     elif shown.kind == "figure":
         html = figure(shown, images)
     else:
-        html = shown.content
+        html = LINK.sub("", shown.content)
     step = " fragment" if shown.is_step else ""
     return f'<div class="{shown.kind}{step}">{html}</div>'
+
+
+def words_height(slide: Slide) -> int:
+    """About how many pixels the words under the title take."""
+    texts = [p.content for p in slide.parts if p.kind == "words"]
+    lines = sum(-(-len(text.split()) // WORDS_A_LINE) for text in texts)
+    return WORDS_HEIGHT * lines
 
 
 def code_size(slide: Slide) -> int:
     """The largest letters in which all code of a slide finds room."""
     texts = [p.content for p in slide.parts if p.kind in ("code", "output")]
-    said = sum(
-        -(-len(p.content.split()) // WORDS_A_LINE)
-        for p in slide.parts
-        if p.kind == "words"
-    )
     lines = [line for text in texts for line in text.splitlines()]
     columns = max(map(len, lines), default=0)
-    height = CODE_HEIGHT - WORDS_HEIGHT * said
+    height = CODE_HEIGHT - words_height(slide)
     height -= CODE_SIZES[0] * len(texts)  # the margins of the boxes
     for size in CODE_SIZES:
         is_wide = columns * COLUMN * size > CODE_WIDTH
@@ -114,17 +119,28 @@ def code_size(slide: Slide) -> int:
     return CODE_SIZES[-1]
 
 
+def is_beside(slide: Slide) -> bool:
+    """Is the figure larger if title and words stand at its left?"""
+    pictures = [p for p in slide.parts if p.kind == "figure"]
+    others = {p.kind for p in slide.parts} - {"figure", "words"}
+    if len(pictures) != 1 or others:
+        return False
+    width, height = image_size(base64.b64decode(pictures[0].content))
+    below, beside = BELOW, BESIDE
+    if NUMBER.match(slide.title):
+        below, beside = TITLE_BELOW, TITLE_BESIDE
+    room = below[1] - words_height(slide)
+    under_words = min(below[0] / width, room / height)
+    return min(beside[0] / width, beside[1] / height) > 1.05 * under_words
+
+
 def layout(slide: Slide) -> str:
     """The classes of a slide: how its parts lie, how large its code is."""
     classes = [f"code-{code_size(slide)}"]
     if all(p.kind == "words" for p in slide.parts):
         classes.append("only-words")
-    pictures = [p for p in slide.parts if p.kind == "figure"]
-    others = {p.kind for p in slide.parts} - {"figure"}
-    if len(pictures) == 1 and others == {"words"}:
-        width, height = image_size(base64.b64decode(pictures[0].content))
-        if width <= BESIDE * height:
-            classes.append("beside")
+    if is_beside(slide):
+        classes.append("beside")
     return " ".join(classes)
 
 

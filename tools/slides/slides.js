@@ -17,13 +17,23 @@ function switchTheme() {
   } catch {}
 }
 
+// A displayed formula that is wider than its slide gets smaller letters; it
+// has no width before its slide is shown.
+function fitFormulas() {
+  for (const box of document.querySelectorAll(".katex-display")) {
+    const ratio = box.clientWidth / box.scrollWidth;
+    if (!(ratio < 1)) continue;
+    const size = parseFloat(getComputedStyle(box).fontSize);
+    box.style.fontSize = `${Math.floor(size * ratio)}px`;
+  }
+}
+
 addEventListener("DOMContentLoaded", () => {
   Reveal.initialize({
     width: 1280,
     height: 720,
     margin: 0,
     center: false,
-    display: "flex",
     transition: "none",
     backgroundTransition: "none",
     hash: true,
@@ -36,4 +46,6 @@ addEventListener("DOMContentLoaded", () => {
   });
   const key = { keyCode: 84, key: "T", description: "Light or dark" };
   Reveal.addKeyBinding(key, switchTheme);
+  for (const moment of ["ready", "slidechanged", "pdf-ready"])
+    Reveal.on(moment, () => document.fonts.ready.then(fitFormulas));
 });

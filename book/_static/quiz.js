@@ -1,0 +1,133 @@
+// A quiz. Its choices come as boxes that open; here they become buttons that
+// say whether they are right, and the first tries are counted. What has been
+// picked stays in this browser.
+"use strict";
+{
+  const quiz = document.querySelector(".quiz");
+  const key = `quiz ${location.pathname}`;
+
+  function make(name, attributes, ...inside) {
+    const element = Object.assign(document.createElement(name), attributes);
+    element.append(...inside);
+    return element;
+  }
+
+  const words = (element) => element.textContent.trim().replace(/\s+/g, " ");
+
+  // The explanation lies in a region that is read aloud when it appears.
+  function choiceOf(box, id) {
+    const summary = box.querySelector("summary");
+    const name = words(summary);
+    const mark = make("span", { className: "mark" });
+    const why = make("div", { id, hidden: true });
+    const button = make(
+      "button",
+      { type: "button", ariaExpanded: "false" },
+      make("span", {}, ...summary.querySelector("p").childNodes),
+      mark,
+    );
+    button.setAttribute("aria-controls", id);
+    summary.remove();
+    why.append(...box.childNodes);
+    const isRight = /^Yes\b/.test(words(why));
+    const element = make(
+      "div",
+      { className: isRight ? "choice is-right" : "choice" },
+      button,
+      make("div", { ariaLive: "polite" }, why),
+    );
+    box.replaceWith(element);
+    return { name, isRight, element, button, mark, why };
+  }
+
+  function show(choice, open) {
+    choice.button.ariaExpanded = String(open);
+    choice.why.hidden = !open;
+  }
+
+  function pick(choice) {
+    choice.element.classList.add("picked");
+    choice.mark.textContent = choice.isRight ? "Right" : "Wrong";
+    show(choice, true);
+  }
+
+  function forget(choice) {
+    choice.element.classList.remove("picked");
+    choice.mark.textContent = "";
+    show(choice, false);
+  }
+
+  function questionOf(box, number) {
+    const text = box.querySelector("p");
+    text.id = `quiz-${number}`;
+    const group = make("fieldset", { className: "question" }, ...box.childNodes);
+    group.setAttribute("aria-labelledby", text.id);
+    box.replaceWith(group);
+    const boxes = [...group.querySelectorAll("details")];
+    const choices = boxes.map((box, i) => choiceOf(box, `quiz-${number}-${i}`));
+    return { name: words(text), choices, tried: [] };
+  }
+
+  const questions = [...quiz.querySelectorAll(".question")].map(questionOf);
+  const score = make("span", { role: "status" });
+  const again = make("button", { type: "button", textContent: "Start again" });
+  quiz.append(make("p", { className: "score" }, score, " ", again));
+
+  function count() {
+    const answered = questions.filter(({ tried }) => tried.length);
+    const right = answered.filter(({ tried }) => tried[0].isRight).length;
+    const left = questions.length - answered.length;
+    const more = left ? ` ${left} to go.` : "";
+    again.hidden = !answered.length;
+    score.textContent = answered.length
+      ? `${right} of ${answered.length} at the first try.${more}`
+      : "";
+  }
+
+  function remember() {
+    const tries = questions.map(({ name, tried }) => [name, tried.map((c) => c.name)]);
+    try {
+      localStorage.setItem(key, JSON.stringify(Object.fromEntries(tries)));
+    } catch {} // a private window may refuse; the quiz still counts
+  }
+
+  // By their words: an answer to a question that has changed is forgotten.
+  function recall() {
+    let known = {};
+    try {
+      known = JSON.parse(localStorage.getItem(key)) ?? {};
+    } catch {}
+    for (const question of questions)
+      for (const name of known[question.name] ?? []) {
+        const choice = question.choices.find((c) => c.name === name);
+        if (choice) take(question, choice);
+      }
+  }
+
+  function take(question, choice) {
+    question.tried.push(choice);
+    pick(choice);
+  }
+
+  for (const question of questions)
+    for (const choice of question.choices)
+      choice.button.addEventListener("click", () => {
+        if (question.tried.includes(choice)) return show(choice, choice.why.hidden);
+        take(question, choice);
+        count();
+        remember();
+      });
+
+  again.addEventListener("click", () => {
+    for (const question of questions) {
+      question.tried.forEach(forget);
+      question.tried = [];
+    }
+    count();
+    remember();
+    questions[0].choices[0].button.focus();
+  });
+
+  recall();
+  count();
+}
