@@ -9,9 +9,17 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from tools.grading.key import Chapter, defined, meaning, plain, untouched
+from tools.grading.key import (
+    MEMORY,
+    Chapter,
+    defined,
+    meaning,
+    plain,
+    untouched,
+)
 
 LARGEST = 64 << 20  # bytes of a file
 MOST_CELLS = 5000
@@ -126,7 +134,8 @@ def chapter_of(path: Path, cells: list[Cell], key: dict[str, Chapter]):
     The file's name says it, unless the exercises in it are another's.
     """
     named = named_chapter(path, key)
-    scores = {name: inside(cells, chapter) for name, chapter in key.items()}
+    found = [signs(cell) for cell in cells]
+    scores = {name: of_it(found, chapter) for name, chapter in key.items()}
     best = max(scores, key=scores.get, default=None)
     if best is None or not scores[best]:
         return key.get(named), ""
@@ -153,18 +162,22 @@ def named_chapter(path: Path, key: dict[str, Chapter]) -> str | None:
     return None
 
 
-def inside(cells: list[Cell], chapter: Chapter) -> int:
-    """How many signs there are that these cells are of a chapter."""
-    count = 0
-    for cell in cells:
-        if cell.kind != "code":
-            numbers = HEADING.findall(cell.source)
-        else:
-            numbers = CHECKED.findall(cell.source)
-            names = defined(cell.source) | {cell.grade_id}
-            count += len(names & chapter.tasks.keys())
-        count += sum(int(number) == chapter.number for number in numbers)
-    return count
+def of_it(found: list[tuple], chapter: Chapter) -> int:
+    """How many signs there are that cells are of a chapter."""
+    return sum(
+        numbers.count(chapter.number) + len(names & chapter.tasks.keys())
+        for numbers, names in found
+        if numbers or names
+    )
+
+
+@lru_cache(MEMORY)
+def signs(cell: Cell) -> tuple[list[int], frozenset[str]]:
+    """The numbers of chapters that a cell names, and what it defines."""
+    if cell.kind != "code":
+        return [int(n) for n in HEADING.findall(cell.source)], frozenset()
+    numbers = [int(number) for number in CHECKED.findall(cell.source)]
+    return numbers, defined(cell.source) | {cell.grade_id} - {""}
 
 
 def answer_to(name: str, cells: list[Cell], chapter: Chapter) -> Answer | None:
