@@ -18,7 +18,7 @@ from tools.grading.running import run
 from tools.grading.sandbox import Limits, SandboxError, hidden_places
 from tools.taught import ROOT
 
-STEP = 5  # seconds between two lines that say how far it is
+STEP = 10  # seconds between two lines that say how far it is
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
