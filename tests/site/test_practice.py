@@ -45,22 +45,14 @@ def page(tmp_path_factory):
     return (folder / "_build" / "html" / "book" / "one.html").as_uri()
 
 
-@pytest.fixture(scope="module")
-def desktop(browser):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def visit(desktop, page):
+def visit(browser, page):
     """A first visit: nothing has been picked before."""
-    visit = Visit(desktop.new_page())
-    visit.load(page)
-    visit.tab.evaluate("localStorage.clear()")
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    visit = Visit(context.new_page())
     visit.load(page)
     yield visit
-    visit.tab.close()
+    context.close()
 
 
 @pytest.fixture
