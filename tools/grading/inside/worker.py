@@ -170,7 +170,7 @@ def understood(text: bytes, token: str) -> dict:
     if not text:
         return {}
     try:
-        found = json.loads(text)
+        found = dict(json.loads(text))
         if "failed" in found or found.pop("token") == token:
             return found
     except (ValueError, TypeError, KeyError, AttributeError):
