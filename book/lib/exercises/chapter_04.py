@@ -1,7 +1,9 @@
 """Checks of the exercises of chapter 4, masks. Not taught."""
 
+from itertools import product
+
 import torch
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from lib.exercises import Wrong, exercise, expect
 
@@ -30,43 +32,12 @@ def window_mask(answer, draw):
     )
     expect.tensor(mask, (1, 1, length, length), torch.bool, "the mask")
     right = window_by_hand(length, width)
-    wider = window_by_hand(length, width + 1)
-    diagonal = torch.eye(length) == 1
     expect.close(
         mask[0, 0].cpu(),
         right,
         f"look at the last row of window_mask({length}, {width}): which "
         f"{width} positions may it see?",
-        [
-            (
-                ~right,
-                "True means may attend, and your mask says True where a "
-                "position is hidden.",
-            ),
-            (
-                right.T,
-                "rows are queries and columns are keys: row i looks at "
-                "columns up to i, and yours looks the other way.",
-            ),
-            (
-                right | right.T,
-                "your window reaches into the future: row 0 sees position 1.",
-            ),
-            (
-                wider,
-                "the query's own position counts as one of the width, and "
-                "yours sees one more.",
-            ),
-            (
-                wider & ~diagonal,
-                "a position may look at itself: the diagonal must be True.",
-            ),
-            (
-                (torch.arange(length) < width) & torch.ones_like(right).tril(),
-                "your window does not move: the last row must see the last "
-                "positions, not the first.",
-            ),
-        ],
+        window_mistakes(right, width),
     )
     for _ in range(3):
         length = draw.whole(1, 12)
@@ -77,6 +48,43 @@ def window_mask(answer, draw):
             "right for the numbers of the task, but not for "
             f"window_mask({length}, {width}).",
         )
+
+
+def window_mistakes(right, width):
+    """What a window is taken for."""
+    length = len(right)
+    wider = window_by_hand(length, width + 1)
+    diagonal = torch.eye(length) == 1
+    return [
+        (
+            ~right,
+            "True means may attend, and your mask says True where a "
+            "position is hidden.",
+        ),
+        (
+            right.T,
+            "rows are queries and columns are keys: row i looks at "
+            "columns up to i, and yours looks the other way.",
+        ),
+        (
+            right | right.T,
+            "your window reaches into the future: row 0 sees position 1.",
+        ),
+        (
+            wider,
+            "the query's own position counts as one of the width, and "
+            "yours sees one more.",
+        ),
+        (
+            wider & ~diagonal,
+            "a position may look at itself: the diagonal must be True.",
+        ),
+        (
+            (torch.arange(length) < width) & torch.ones_like(right).tril(),
+            "your window does not move: the last row must see the last "
+            "positions, not the first.",
+        ),
+    ]
 
 
 def window_by_hand(length, width):
@@ -92,46 +100,65 @@ def window_by_hand(length, width):
 @exercise(2)
 def my_attention(answer, draw):
     expect.own_work(answer, *FORBIDDEN)
-    q, k, v = (draw.normal(3, 2, 4, width) for width in (5, 5, 6))
-    mask = draw.mask(3, 1, 4, 4)
-    mask[0, 0, 0] = boolean([0, 1, 1, 0])
-    with expect.untouched(q, k, v):
+    q, k, v = (
+        draw.normal(3, 2, 4, 5),
+        draw.normal(3, 2, 6, 5),
+        draw.normal(3, 2, 6, 7),
+    )
+    mask = draw.mask(3, 1, 4, 6)
+    mask[0, 0, 0] = boolean([0, 1, 1, 0, 1, 0])
+    with expect.untouched(q, k, v, mask):
         got = answer(q, k, v, mask)
-    expect.tensor(got, (3, 2, 4, 6), what="the output")
-    scores = q @ k.mT / 5**0.5
-    hidden = scores.masked_fill(~mask, -torch.inf)
+    expect.tensor(got, (3, 2, 4, 7), what="the output")
     expect.close(
         got,
-        scaled_dot_product_attention(q, k, v, mask),
-        "the weighted means are not PyTorch's.",
-        [
-            (
-                scaled_dot_product_attention(q, k, v, mask, scale=1.0),
-                "the scale is missing: divide the scores by the square root "
-                "of the keys' width.",
-            ),
-            (
-                (scores.softmax(-1) * mask) @ v,
-                "zeros after the softmax: the rows no longer sum to 1. Mask "
-                "the scores, before it.",
-            ),
-            (
-                scores.masked_fill(~mask, 0.0).softmax(-1) @ v,
-                "a score of 0 does not forbid, since exp(0) is 1: use minus "
-                "infinity.",
-            ),
-            (
-                scaled_dot_product_attention(q, k, v, ~mask),
-                "True means may attend, and you hide what may be seen.",
-            ),
-            (
-                hidden.softmax(-2) @ v,
-                "the softmax goes over the keys, the last axis, so that each "
-                "query's weights sum to 1.",
-            ),
-        ],
+        sdpa(q, k, v, mask),
+        "the weighted means are not PyTorch's. Compare scores, masked scores "
+        "and weights one by one, with three vectors.",
+        attention_mistakes(q, k, v, mask),
     )
     empty_rows(answer, q, k, v, mask)
+
+
+def attention_mistakes(q, k, v, mask):
+    """What attention with a mask is taken for."""
+    scores = q @ k.mT / 5**0.5
+    return [
+        (
+            sdpa(q, k, v, mask, scale=1.0),
+            "the scale is missing: divide the scores by the square root "
+            "of the keys' width.",
+        ),
+        (
+            sdpa(q, k, v, mask, scale=1 / 5),
+            "you divide the scores by the width itself. A sum of d "
+            "products spreads by the root of d.",
+        ),
+        (
+            (scores.softmax(-1) * mask) @ v,
+            "zeros after the softmax: the rows no longer sum to 1. Mask "
+            "the scores, before it.",
+        ),
+        (
+            scores.masked_fill(~mask, 0.0).softmax(-1) @ v,
+            "a score of 0 does not forbid, since exp(0) is 1: use minus "
+            "infinity.",
+        ),
+        (
+            sdpa(q, k, v, ~mask),
+            "True means may attend, and you hide what may be seen.",
+        ),
+        (
+            scores.masked_fill(~mask, -torch.inf).softmax(-2) @ v,
+            "the softmax goes over the keys, the last axis, so that each "
+            "query's weights sum to 1.",
+        ),
+        (
+            sdpa(q, k, v),
+            "the mask changes nothing: masked_fill returns a new tensor "
+            "and leaves the old one as it was.",
+        ),
+    ]
 
 
 def empty_rows(answer, q, k, v, mask):
@@ -160,7 +187,7 @@ def empty_rows(answer, q, k, v, mask):
 
 @exercise(3, row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]))
 def packed_mask(answer, draw):
-    rows = [draw.given.row, sorted_row(draw), sorted_row(draw)]
+    rows = [draw.given.row, *other_rows(draw)]
     sentence = torch.tensor(rows, device=draw.normal(1).device)
     with expect.untouched(sentence):
         mask = answer(sentence)
@@ -176,16 +203,18 @@ def packed_mask(answer, draw):
                 packed_entry(mask[n, query, key].item(), row, query, key)
 
 
-def sorted_row(draw):
-    """Three sentences of one to two words, and padding."""
-    lengths = [draw.whole(1, 2) for _ in range(3)]
-    row = [n for n, length in enumerate(lengths, 1) for _ in range(length)]
-    return (row + [0] * 6)[:6]
+def other_rows(draw):
+    """Two rows of three sentences of one to two words, and padding."""
+    possible = []
+    for lengths in product((1, 2), repeat=3):
+        row = [n for n, many in enumerate(lengths, 1) for _ in range(many)]
+        possible.append((row + [0] * 6)[:6])
+    return draw.lots.sample([r for r in possible if r != draw.given.row], 2)
 
 
 def packed_entry(seen, row, query, key):
     """One entry of the mask, and what it means if it is wrong."""
-    where = f"in the row {row}, position {query} and position {key}"
+    where = f"in the row {row}, query {query} and key {key}"
     if row[key] == 0:
         expect.that(not seen, f"padding may not be looked at: {where}.")
     elif key > query:
@@ -213,29 +242,54 @@ def decoder_mask(answer, draw):
             "the mask is to be boolean: numbers are added to the scores."
         )
     expect.tensor(mask, (3, 1, 5, 5), torch.bool, "the mask")
-    real, future = zero_one.cpu() == 1, torch.ones(5, 5).triu(1) == 1
-    mask = mask[:, 0].cpu()
-    empty = (~real).cumprod(1) == 1
-    expect.that(
-        not (mask & ~real[:, None] & ~empty[:, :, None]).any(),
-        "a key that is padding is seen. Which of the two axes of the mask "
-        "are the keys?",
+    real = (zero_one.cpu() == 1)[:, None, None]
+    past = torch.ones(5, 5).tril() == 1
+    right = real & past
+    empty = ~right.any(-1, keepdim=True)
+    expect.close(
+        mask.cpu(),
+        right,
+        f"compare your mask with the text: the rows are {zero_one.tolist()}.",
+        decoder_mistakes(real, past, right, empty),
     )
-    expect.that(
-        not (mask & future & ~empty[:, :, None]).any(),
-        "a query sees a later position: the two reasons to hide must both "
-        "be heeded, so & joins the two masks.",
-    )
-    expect.that(
-        not mask[empty].any(),
-        "in front of the first real token there is nothing to see: such a "
-        "row stays empty, and attention gives it 0.",
-    )
-    expect.that(
-        mask | ~real[:, None] | future,
-        "a real token that stands before the query is hidden, or the query "
-        "itself.",
-    )
+
+
+def decoder_mistakes(real, past, right, empty):
+    """What a decoder's mask is taken for."""
+    lengths = real.sum(-1, keepdim=True)
+    left = torch.arange(5) < lengths
+    return [
+        (real.expand(-1, -1, 5, -1), "a query sees a later position."),
+        (past.expand(3, 1, 5, 5), "a key that is padding is seen."),
+        (
+            real.mT & past,
+            "your rows of padding are hidden, and its columns are seen. "
+            "Which axis of the mask are the keys?",
+        ),
+        (
+            ~real & past,
+            "a tokenizer's 1 means a real token, and your mask hides these.",
+        ),
+        (
+            left & past,
+            "a row whose padding stands in front is wrong: the number of "
+            "real tokens does not say where they stand.",
+        ),
+        (
+            real | past,
+            "a pair must pass both masks, and with | one of them is enough.",
+        ),
+        (
+            right | empty,
+            "in front of the first real token there is nothing to see: such "
+            "a row stays empty, and attention gives it 0.",
+        ),
+        (
+            real & past & ~(torch.eye(5) == 1),
+            "a token is to see itself too: the shift by one makes sure that "
+            "it gives nothing away.",
+        ),
+    ]
 
 
 @exercise(5)
@@ -251,6 +305,12 @@ def prefix_mask(answer, draw):
             f"each sentence has a prompt of its own length: with {prefix} "
             f"all are treated as if they had {same}.",
         )
+    ends = [row[0].sum().item() for row in mask[:, 0]]
+    expect.that(
+        ends[:3] != [3, 1, 5],
+        "the prompt ends one token earlier: a prompt of 2 has the keys 0 and "
+        "1.",
+    )
     for n, prompt in enumerate(prefix.tolist()):
         for query in range(length):
             for key in range(length):
@@ -260,7 +320,7 @@ def prefix_mask(answer, draw):
 
 def prefix_entry(seen, prompt, query, key):
     """One entry of the mask, and what it means if it is wrong."""
-    where = f"with a prompt of {prompt}, position {query} and position {key}"
+    where = f"with a prompt of {prompt}, query {query} and key {key}"
     if key < prompt:
         who = "a prompt token" if query < prompt else "what is written"
         expect.that(seen, f"{who} must see the whole prompt: {where}.")
@@ -268,8 +328,11 @@ def prefix_entry(seen, prompt, query, key):
         expect.that(
             seen, f"what was written before, and itself, is seen: {where}."
         )
-    elif key == prompt:
-        expect.that(not seen, f"the prompt ends one token earlier: {where}.")
+    elif query < prompt:
+        expect.that(
+            not seen,
+            f"a prompt token sees the prompt and no more: {where}.",
+        )
     else:
         expect.that(not seen, f"nobody may see what comes later: {where}.")
 
@@ -314,11 +377,13 @@ def depends_on(answer, draw):
         faint.cpu().diagonal(-1),
         "a change of a millionth is a change: compare bit for bit.",
     )
-    zeros = answer(lambda x: 2 * x, torch.zeros_like(x))
-    expect.that(
-        zeros.cpu().diagonal(),
-        "a row that is 0 already does not change if you set it to 0.",
-    )
+    for number in (0, 1, -1):
+        all_alike = torch.full_like(x, number)
+        expect.that(
+            answer(lambda x: 2 * x, all_alike).cpu().diagonal(),
+            f"a row of {number} stays what it is in your way of changing "
+            "rows: find one that changes every number.",
+        )
 
 
 def whisper(x):

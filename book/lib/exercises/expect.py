@@ -173,7 +173,8 @@ def hunt(
                 raise
             raise Wrong(f"it refuses a right one, that {does}.") from None
         except Exception as error:
-            what = f"{type(error).__name__}: {error}".strip(": ")
+            words = " ".join(str(error).split())[:80]
+            what = f"{type(error).__name__}: {words}".strip(": ")
             raise Wrong(
                 f"it refuses a right one, that {does} ({what})."
             ) from None

@@ -105,9 +105,24 @@ def my_attention(q, k, v, may_attend):
     return softmax(scores).masked_fill(empty, 0.0) @ v
 """,
         "the scores are divided by the width itself": """
-# hint: are not PyTorch's
+# hint: you divide the scores by the width itself
 def my_attention(q, k, v, may_attend):
     scores = q @ k.mT / q.shape[-1]
+    empty = ~may_attend.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~(may_attend | empty), -math.inf)
+    return softmax(scores).masked_fill(empty, 0.0) @ v
+""",
+        "masked_fill is called, and its result thrown away": """
+# hint: the mask changes nothing
+def my_attention(q, k, v, may_attend):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    scores.masked_fill(~may_attend, -math.inf)
+    return softmax(scores) @ v
+""",
+        "divides by the root of the number of keys": """
+# hint: are not PyTorch's
+def my_attention(q, k, v, may_attend):
+    scores = q @ k.mT / math.sqrt(k.shape[-2])
     empty = ~may_attend.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(~(may_attend | empty), -math.inf)
     return softmax(scores).masked_fill(empty, 0.0) @ v
@@ -212,26 +227,26 @@ def decoder_mask(zero_one):
     return causal_mask(length, zero_one.device).expand(batch, 1, -1, -1)
 """,
         "queries are hidden instead of keys": """
-# hint: a key that is padding is seen
+# hint: your rows of padding are hidden
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, :, None]
     return real & causal_mask(zero_one.shape[1], zero_one.device)
 """,
         "1 means hidden": """
-# hint: a key that is padding is seen
+# hint: a tokenizer's 1 means a real token
 def decoder_mask(zero_one):
     real = ~from_zero_one(zero_one)[:, None, None]
     return real & causal_mask(zero_one.shape[1], zero_one.device)
 """,
         "only lengths count, so padding on the left is kept": """
-# hint: a key that is padding is seen
+# hint: a row whose padding stands in front is wrong
 def decoder_mask(zero_one):
     length = zero_one.shape[1]
     real = padding_mask(zero_one.sum(dim=1), length)
     return real & causal_mask(length, zero_one.device)
 """,
         "either reason to look is enough": """
-# hint: a key that is padding is seen
+# hint: with | one of them is enough
 def decoder_mask(zero_one):
     real = from_zero_one(zero_one)[:, None, None]
     return real | causal_mask(zero_one.shape[1], zero_one.device)
@@ -250,8 +265,16 @@ def decoder_mask(zero_one):
     empty = ~mask.any(dim=-1, keepdim=True)
     return mask | empty
 """,
+        "all sentences get the mask of the first": """
+# hint: compare your mask with the text
+def decoder_mask(zero_one):
+    length = zero_one.shape[1]
+    real = from_zero_one(zero_one)[:1, None, None]
+    mask = real & causal_mask(length, zero_one.device)
+    return mask.expand(len(zero_one), -1, -1, -1)
+""",
         "every token looks strictly back": """
-# hint: stands before the query is hidden
+# hint: a token is to see itself too
 def decoder_mask(zero_one):
     length = zero_one.shape[1]
     real = from_zero_one(zero_one)[:, None, None]
@@ -285,7 +308,7 @@ def prefix_mask(length, prefix):
     return causal_mask(length, prefix.device) | inside
 """,
         "prompt tokens may see what is written later": """
-# hint: the prompt ends one token earlier
+# hint: a prompt token sees the prompt and no more
 def prefix_mask(length, prefix):
     asks = padding_mask(prefix, length).mT
     return causal_mask(length, prefix.device) | asks
@@ -346,12 +369,22 @@ def depends_on(attend, x):
     return torch.stack(columns, dim=1)
 """,
         "a row is set to zero, which it may be already": """
-# hint: does not change if you set it to 0
+# hint: a row of 0 stays what it is
 def depends_on(attend, x):
     columns = []
     for j in range(len(x)):
         other = x.clone()
         other[j] = 0
+        columns.append((attend(other) != attend(x)).any(dim=1))
+    return torch.stack(columns, dim=1)
+""",
+        "a row is set to one, which it may be already": """
+# hint: a row of 1 stays what it is
+def depends_on(attend, x):
+    columns = []
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] = 1
         columns.append((attend(other) != attend(x)).any(dim=1))
     return torch.stack(columns, dim=1)
 """,
@@ -399,10 +432,8 @@ EQUIVALENT = {
         "return causal_mask(length) | padding_mask(prefix, length)": DEVICE,
     },
     "depends_on": {
-        "other[j] += (1 - other[j].abs()) # larger, whatever it was": LARGER,
         "other[j] += (other[j].abs() + 1) # larger, whatever it was": LARGER,
         "other[j] += 1 # larger, whatever it was": LARGER,
-        "other[j] += 1 + other[j] # larger, whatever it was": LARGER,
         "other[j] += 2 + other[j].abs() # larger, whatever it was": LARGER,
     },
 }
