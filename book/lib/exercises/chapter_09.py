@@ -363,7 +363,7 @@ def first_difference(mask, right):
     return (mask != right).any(-1).int().argmax().item()
 
 
-@exercise(5, width=(8, 6, 10, 12))
+@exercise(5, width=(6, 8, 10, 12))
 def finds_wrong_decoder(answer, draw):
     torch.manual_seed(draw.whole(0, 9_999))
     width = draw.given.width
