@@ -991,10 +991,10 @@ EQUIVALENT = {
             "a tensor of one number is an index as well"
         ),
         "masks = causal_mask(8), (place < words)[:, None, None]": DEVICE,
-        "moved = ((before - run(other))).abs().amax(-1) > 1e-4": (
+        "moved = ((before - run(other))).norm(dim=-1) > 1e-4": (
             "a difference has the same size both ways"
         ),
-        "moved = ((run(other) - before).abs().amax(-1) >= 0.0001)": (
+        "moved = ((run(other) - before).norm(dim=-1) >= 0.0001)": (
             "nothing moves by exactly this much"
         ),
         "other[which, sentence, row] = width": (
