@@ -14,7 +14,7 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tools.exercises import Task, TooSlow, outcome, tasks
+from tools.exercises import GIVEN_LINE, Task, TooSlow, outcome, tasks
 from tools.faults.generate import faults_in
 from tools.taught import ROOT
 
@@ -32,11 +32,16 @@ def digest(task: Task) -> str:
 
 
 def mutants(task: Task) -> dict[str, str]:
-    """Each mutant of the solution by the line that was changed."""
+    """Each mutant of the solution by the line that was changed.
+
+    What a student is given stays as it is.
+    """
     solution = task.solution
+    given = [found.span() for found in GIVEN_LINE.finditer(solution)]
     return {
         fault.name.rpartition("  ->  ")[2]: fault.apply(solution)
         for fault in faults_in("answer", solution)
+        if not any(start <= fault.start < end for start, end in given)
     }
 
 

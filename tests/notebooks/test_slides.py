@@ -4,8 +4,10 @@ Each rule lists what is wrong with a chapter. It is held to every chapter
 that has slides, and below to cells that are made to fail it.
 """
 
+import ast
 import re
 from collections.abc import Iterator
+from textwrap import dedent, indent
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
@@ -27,8 +29,14 @@ TYPES = {"", "slide", "subslide", "fragment", "-", "skip", "notes"}
 
 def words(text: str) -> int:
     """How many words are read on a slide; a number is none."""
-    rest = UNREAD.sub(" ", FORMULA.sub(" ", text))
-    return sum(bool(re.search(r"[^\W\d_]", word)) for word in rest.split())
+    return sum(
+        bool(re.search(r"[^\W\d_]", word)) for word in read(text).split()
+    )
+
+
+def read(text: str) -> str:
+    """A text without its formulas and its code."""
+    return UNREAD.sub(" ", FORMULA.sub(" ", text))
 
 
 def lines(text: str) -> int:
@@ -63,6 +71,18 @@ def short_slides(cells: list) -> Iterator[str]:
             yield f"“{slide.title}”: no content"
 
 
+def whole_code(cells: list) -> Iterator[str]:
+    """What is shown of a cell is code, not a line without its end."""
+    for slide in deck.slides(cells):
+        for part in slide.parts:
+            if part.kind == "code":
+                body = indent(dedent(part.content), "    ")
+                try:
+                    ast.parse(f"async def shown():\n{body}\n")
+                except SyntaxError as error:
+                    yield f"“{slide.title}”: cut code: {error.text.strip()}"
+
+
 def titles(cells: list) -> Iterator[str]:
     """Every slide says what it shows; only a subslide may go on."""
     for cell in deck.told(cells):
@@ -75,7 +95,7 @@ def plain_words(cells: list) -> Iterator[str]:
     """No links, HTML or second heading on a slide."""
     for slide in deck.slides(cells):
         for part in slide.parts:
-            if part.kind == "words" and MARKS.search(part.content):
+            if part.kind == "words" and MARKS.search(read(part.content)):
                 yield f"“{slide.title}”: a link, HTML or a second heading"
 
 
@@ -125,7 +145,16 @@ def numbers(cells: list) -> Iterator[str]:
     yield from unproved([*code, *said])
 
 
-RULES = (length, short_slides, titles, plain_words, places, spoken, numbers)
+RULES = (
+    length,
+    short_slides,
+    whole_code,
+    titles,
+    plain_words,
+    places,
+    spoken,
+    numbers,
+)
 CHAPTERS = {path.stem: sync.read(path).cells for path in chapters()}
 CHAPTERS = {n: c for n, c in CHAPTERS.items() if deck.has_slides(c)}  # delete
 
@@ -198,6 +227,8 @@ BAD = [
         ]
     ),
     (short_slides, lecture(prose("## Title", "slide")), "no content"),
+    (whole_code, lecture(code("x = 1\ndef f(", kind="-")), "cut code: def f("),
+    (whole_code, lecture(code("for x in y:", kind="-")), "cut code"),
     (titles, lecture(prose("No title.", "slide")), "a slide without a title"),
     (titles, lecture(code(kind="slide")), "a slide without a title"),
     (plain_words, lecture(prose("[a](b.md)", "-")), "a link, HTML"),
@@ -219,9 +250,9 @@ def test_good_slides_pass(rule):
     more = [
         prose("Prose", "slide", slide=f"## One\n\n$$x = 0.5$$ {LONG[:160]}"),
         prose("But 0.75 is only said."),
-        code("0.5\n" * 10, prints("1\n" * 10), kind="subslide"),
+        code("return 0.5\n" * 10, prints("1\n" * 10), kind="subslide"),
         code("1", drawn(), kind="slide", book={"slide": "## Drawn\n\nWords"}),
-        prose("It is 0.5, or 3.5.", "fragment"),
+        prose("It is 0.5, or 3.5, as $s_{<t}$ and `<a>`.", "fragment"),
         prose("Half of 7 is 3.5. <!-- on paper: 7 / 2 -->"),
         *EXERCISES,
         prose("### Exercise 1.1 · Add"),

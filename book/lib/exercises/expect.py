@@ -6,6 +6,7 @@ Each function raises `Wrong` with a hint unless what it is named for holds.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import torch
@@ -141,9 +142,17 @@ def refusal(
 def own_work(answer: Callable, *forbidden: str) -> None:
     """The answer does not call what it is to be written without."""
     code = getattr(answer, "__code__", None)
-    used = set(code.co_names) if code else set()
+    used = set(names_in(code)) if code else set()
     if borrowed := sorted(used & set(forbidden)):
         raise Wrong(f"write it without {' and '.join(borrowed)}.")
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """The names that a function uses, or a function inside it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from names_in(inner)
 
 
 def hunt(
@@ -164,7 +173,8 @@ def hunt(
                 raise
             raise Wrong(f"it refuses a right one, that {does}.") from None
         except Exception as error:
-            what = f"{type(error).__name__}: {error}".strip(": ")
+            words = " ".join(str(error).split())[:80]
+            what = f"{type(error).__name__}: {words}".strip(": ")
             raise Wrong(
                 f"it refuses a right one, that {does} ({what})."
             ) from None

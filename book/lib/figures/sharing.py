@@ -188,7 +188,7 @@ def losses_together(
         "two, tokens equal": (tokens, {"color": ACCENT} | dots),
         "two, workers equal": (workers, {"color": SECOND, "lw": 2}),
     }
-    for axes, title in zip(row, ("loss", "less one process"), strict=True):
+    for axes, title in zip(row, ("loss", "minus one process"), strict=True):
         for name, (losses, style) in lines.items():
             y = torch.as_tensor(numbers(losses), dtype=torch.float64)
             y = y if title == "loss" else y - base

@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of chapter 13, by misconception."""
+"""Wrong answers to the exercises of chapter 13, each by its misconception."""
 
 GREEDY = """
 def greedy_with_score(model, source, limit):
@@ -53,98 +53,164 @@ def with_change(answer: str, before: str, after: str) -> str:
     return answer.replace(before, after)
 
 
+def hinted(hint: str, answer: str) -> str:
+    """An answer that says which hint it must get."""
+    return f"# hint: {hint}\n{answer}"
+
+
 WRONG = {
     "greedy_with_score": {
-        "an ended row goes on writing": with_change(
-            GREEDY, "token = token.masked_fill(ended, c.pad_id)", "pass"
+        "an ended row goes on writing": hinted(
+            "goes on writing",
+            with_change(
+                GREEDY, "token = token.masked_fill(ended, c.pad_id)", "pass"
+            ),
         ),
-        "the PAD of an ended row adds to its sum": with_change(
-            GREEDY, "log.masked_fill(ended, 0.0)", "log"
+        "the PAD of an ended row adds to its sum": hinted(
+            "their sums of log p are not",
+            with_change(GREEDY, "log.masked_fill(ended, 0.0)", "log"),
         ),
-        "stops when the first row has ended": with_change(
-            GREEDY, "ended.all()", "ended.any()"
+        "stops when the first row has ended": hinted(
+            "when one has ended",
+            with_change(GREEDY, "ended.all()", "ended.any()"),
         ),
-        "forgets which sources are PAD": with_change(
-            GREEDY, "memory, None, may_attend)", "memory)"
+        "forgets which sources are PAD": hinted(
+            "with its PAD",
+            with_change(GREEDY, "memory, None, may_attend)", "memory)"),
         ),
-        "reads the last token only": with_change(
-            GREEDY, "model.decode(ids,", "model.decode(ids[:, -1:],"
+        "reads the last token only": hinted(
+            "what has the decoder",
+            with_change(
+                GREEDY, "model.decode(ids,", "model.decode(ids[:, -1:],"
+            ),
         ),
-        "returns BOS as a part of the text": with_change(
-            GREEDY, "ids[:, 1:]", "ids"
+        "returns BOS as a part of the text": hinted(
+            "no part of the text", with_change(GREEDY, "ids[:, 1:]", "ids")
         ),
-        "adds probabilities": with_change(
-            GREEDY, "log.masked_fill", "log.exp().masked_fill"
+        "adds probabilities": hinted(
+            "probabilities are added",
+            with_change(GREEDY, "log.masked_fill", "log.exp().masked_fill"),
         ),
-        "the EOS does not count in the sum": with_change(
-            GREEDY,
-            "log.masked_fill(ended, 0.0)",
-            "log.masked_fill(ended | (token == c.eos_id), 0.0)",
+        "the EOS does not count in the sum": hinted(
+            "the EOS is a token too",
+            with_change(
+                GREEDY,
+                "log.masked_fill(ended, 0.0)",
+                "log.masked_fill(ended | (token == c.eos_id), 0.0)",
+            ),
         ),
-        "PAD and BOS may be written": with_change(
-            GREEDY, "logits[:, [c.pad_id, c.bos_id]] = -math.inf", "pass"
+        "PAD and BOS may be written": hinted(
+            "they are impossible",
+            with_change(
+                GREEDY, "logits[:, [c.pad_id, c.bos_id]] = -math.inf", "pass"
+            ),
         ),
         "lets the library write": """
+# hint: write it without beam_search
 def greedy_with_score(model, source, limit):
     found = beam_search(model, source, 1, 0, limit)
     return found.best, found.log_p[:, 0]
 """,
+        "writes PAD until the limit": hinted(
+            "there is nothing left to write",
+            with_change(GREEDY, "if ended.all():", "if False:"),
+        ),
+        "knows p before it rules out PAD and BOS": hinted(
+            "rule them out before the softmax",
+            with_change(
+                GREEDY,
+                "        logits[:, [c.pad_id, c.bos_id]] = -math.inf\n"
+                "        log, token = logits.log_softmax(-1).max(-1)\n",
+                "        every = logits.log_softmax(-1)\n"
+                "        every[:, [c.pad_id, c.bos_id]] = -math.inf\n"
+                "        log, token = every.max(-1)\n",
+            ),
+        ),
     },
     "filtered_by_best": {
         "measures by the sum, not by the best": """
+# hint: measured by the probability itself
 def filtered_by_best(logits, share):
     p = logits.softmax(-1)
     return logits.masked_fill(p < share, -math.inf)
 """,
         "a share of the best logit": """
+# hint: a share of the best logit
 def filtered_by_best(logits, share):
     best = logits.amax(-1, keepdim=True)
     return logits.masked_fill(logits < share * best, -math.inf)
 """,
         "subtracts the share from the best logit": """
+# hint: subtracted from the best logit
 def filtered_by_best(logits, share):
     best = logits.amax(-1, keepdim=True)
     return logits.masked_fill(logits < best - share, -math.inf)
 """,
         "returns log-probabilities": """
+# hint: must stay as it was
 def filtered_by_best(logits, share):
     log = logits.log_softmax(-1)
     best = log.amax(-1, keepdim=True)
     return log.masked_fill(log < best + math.log(share), -math.inf)
 """,
         "returns probabilities": """
+# hint: probabilities come back
 def filtered_by_best(logits, share):
     p = logits.softmax(-1)
     return p.masked_fill(p < share * p.amax(-1, keepdim=True), -math.inf)
 """,
         "the best of the whole batch": """
+# hint: each row has its own
 def filtered_by_best(logits, share):
     best = logits.max()
     return logits.masked_fill(logits < best + math.log(share), -math.inf)
 """,
         "takes the first entry for the best": """
+# hint: need not be the best one
 def filtered_by_best(logits, share):
     best = logits[..., :1]
     return logits.masked_fill(logits < best + math.log(share), -math.inf)
 """,
         "cuts off with 0": """
+# hint: is not cut off
 def filtered_by_best(logits, share):
     best = logits.amax(-1, keepdim=True)
     return logits.masked_fill(logits < best + math.log(share), 0.0)
 """,
+        "more than the share, not at least": """
+# hint: that is at least 1
+def filtered_by_best(logits, share):
+    best = logits.amax(-1, keepdim=True)
+    return logits.masked_fill(logits <= best + math.log(share), -math.inf)
+""",
+        "takes another logarithm": """
+# hint: compare each p with the best p
+def filtered_by_best(logits, share):
+    best = logits.amax(-1, keepdim=True)
+    return logits.masked_fill(logits < best + math.log10(share), -math.inf)
+""",
     },
     "step_aside": {
-        "multiplies log p by probabilities": with_change(
-            STEP, "log + math.log(share)", "log * share"
+        "multiplies log p by probabilities": hinted(
+            "log p is multiplied",
+            with_change(STEP, "log + math.log(share)", "log * share"),
         ),
-        "adds probabilities to log p": with_change(
-            STEP, "log + math.log(share)", "log + share"
+        "adds probabilities to log p": hinted(
+            "its logarithm must be",
+            with_change(STEP, "log + math.log(share)", "log + share"),
         ),
-        "an ended text takes a place": with_change(
-            STEP, "len(going) == width", "len(going) + len(ended) == width"
+        "an ended text takes a place": hinted(
+            "an ended text takes a place",
+            with_change(
+                STEP, "len(going) == width", "len(going) + len(ended) == width"
+            ),
         ),
-        "keeps the least probable": with_change(STEP, "reverse=True", ""),
+        "keeps the least probable": hinted(
+            "begins with the least probable",
+            with_change(STEP, "reverse=True", ""),
+        ),
         "the best of each beam, not of all": """
+# hint: each beam keeps its own best
 def step_aside(beams, next_letters, width):
     going, ended = {}, {}
     for text, log in beams.items():
@@ -155,6 +221,7 @@ def step_aside(beams, next_letters, width):
     return going, ended
 """,
         "every ended text counts, however improbable": """
+# hint: not passed on the way
 def step_aside(beams, next_letters, width):
     candidates = {}
     for text, log in beams.items():
@@ -169,20 +236,47 @@ def step_aside(beams, next_letters, width):
         {text: candidates[text] for text in ended},
     )
 """,
-        "ranks by the last letter alone": with_change(
-            STEP,
-            "key=candidates.get,",
-            "key=lambda t: next_letters(t[:-1])[t[-1]],",
+        "ranks by the last letter alone": hinted(
+            "by their last letter alone",
+            with_change(
+                STEP,
+                "key=candidates.get,",
+                "key=lambda t: next_letters(t[:-1])[t[-1]],",
+            ),
         ),
-        "goes on with impossible letters": with_change(
-            STEP,
-            "candidates[text + letter] = log + math.log(share)",
-            "pass\n            candidates[text + letter] = log + "
-            "math.log(share + 1e-9)",
+        "goes on with impossible letters": hinted(
+            "is no continuation",
+            with_change(
+                STEP,
+                "candidates[text + letter] = log + math.log(share)",
+                "pass\n            candidates[text + letter] = log + "
+                "math.log(share + 1e-9)",
+            ),
+        ),
+        "takes the logarithm of 0": hinted(
+            "it has no logarithm",
+            with_change(STEP, "if share > 0:", "if True:"),
+        ),
+        "one dictionary for all": hinted(
+            "two dictionaries are asked for",
+            with_change(STEP, "return going, ended", "return going | ended"),
+        ),
+        "takes the beams out as it goes": hinted(
+            "your code changes the beams",
+            with_change(
+                STEP,
+                "    going, ended = {}, {}\n",
+                "    beams.clear()\n    going, ended = {}, {}\n",
+            ),
+        ),
+        "forgets what was before": hinted(
+            "should have ended",
+            with_change(STEP, "log + math.log(share)", "math.log(share)"),
         ),
     },
     "continued": {
         "forces the first id at every step": """
+# hint: the first id is written at every step
 def continued(beginning):
     def choose(logits):
         best = logits.argmax(-1)
@@ -191,6 +285,7 @@ def continued(beginning):
     return choose
 """,
         "begins again at each call": """
+# hint: the first id is written at every step
 def continued(beginning):
     def choose(logits):
         best, forced = logits.argmax(-1), next(iter(beginning), None)
@@ -199,6 +294,7 @@ def continued(beginning):
     return choose
 """,
         "does not force, only allows": """
+# hint: the steps choose
 def continued(beginning):
     def choose(logits):
         if beginning:
@@ -210,6 +306,7 @@ def continued(beginning):
     return choose
 """,
         "writes the beginning in the wrong order": """
+# hint: in the reverse order
 def continued(beginning):
     left = list(beginning)
 
@@ -220,6 +317,7 @@ def continued(beginning):
     return choose
 """,
         "ends the text after the beginning": """
+# hint: the model is to go on
 def continued(beginning):
     steps = iter([*beginning, 2])
 
@@ -230,6 +328,7 @@ def continued(beginning):
     return choose
 """,
         "writes BOS first": """
+# hint: BOS is written first
 def continued(beginning):
     steps = iter([1, *beginning])
 
@@ -240,10 +339,12 @@ def continued(beginning):
     return choose
 """,
         "greedy, whatever is given": """
+# hint: nothing is forced
 def continued(beginning):
     return lambda logits: logits.argmax(-1)
 """,
         "takes the best of the first row for all": """
+# hint: best for the first
 def continued(beginning):
     steps = iter(beginning)
 
@@ -254,9 +355,49 @@ def continued(beginning):
 
     return choose
 """,
+        "takes the ids out of the list": """
+# hint: the list of ids is changed
+def continued(beginning):
+    def choose(logits):
+        best = logits.argmax(-1)
+        return torch.full_like(best, beginning.pop(0)) if beginning else best
+
+    return choose
+""",
+        "chooses at once": """
+# hint: a function for `choose`
+def continued(beginning):
+    return [torch.tensor([token]) for token in beginning]
+""",
+        "one iterator for all texts": """
+# hint: a second text begins differently
+STEPS = {}
+
+
+def continued(beginning):
+    steps = STEPS.setdefault(tuple(beginning), iter(beginning))
+
+    def choose(logits):
+        best, forced = logits.argmax(-1), next(steps, None)
+        return best if forced is None else torch.full_like(best, forced)
+
+    return choose
+""",
+        "plain numbers": """
+# hint: not a tensor
+def continued(beginning):
+    steps = iter(beginning)
+
+    def choose(logits):
+        best, forced = logits.argmax(-1), next(steps, None)
+        return best if forced is None else forced
+
+    return choose
+""",
     },
     "best_of_all": {
         "greedy": """
+# hint: this is the greedy text
 def best_of_all(next_letters):
     text, p = "", 1.0
     while not text.endswith("."):
@@ -266,6 +407,7 @@ def best_of_all(next_letters):
     return text, p
 """,
         "two beams": """
+# hint: too many questions
 def best_of_all(next_letters):
     beams = {"": 1.0}
     while not all(text.endswith(".") for text in beams):
@@ -274,6 +416,7 @@ def best_of_all(next_letters):
     return best, beams[best]
 """,
         "stops at the first text that is found finished": """
+# hint: need not be the best
 def best_of_all(next_letters):
     import heapq
     queue = [(-1.0, "")]
@@ -284,10 +427,14 @@ def best_of_all(next_letters):
                 return text + letter, -minus_p * share
             heapq.heappush(queue, (minus_p * share, text + letter))
 """,
-        "takes the least probable out": with_change(
-            with_change(BEST, "(-1.0,", "(1.0,"), "-minus_p", "minus_p"
+        "takes the least probable out": hinted(
+            "is more probable",
+            with_change(
+                with_change(BEST, "(-1.0,", "(1.0,"), "-minus_p", "minus_p"
+            ),
         ),
         "first in, first out": """
+# hint: need not be the best
 def best_of_all(next_letters):
     queue = [(1.0, "")]
     while True:
@@ -298,6 +445,7 @@ def best_of_all(next_letters):
             queue.append((p * share, text + letter))
 """,
         "adds probabilities": """
+# hint: is more probable
 def best_of_all(next_letters):
     import heapq
     queue = [(0.0, "")]
@@ -309,6 +457,7 @@ def best_of_all(next_letters):
             heapq.heappush(queue, (minus_p - share, text + letter))
 """,
         "ranks by the mean of log p": """
+# hint: is more probable
 def best_of_all(next_letters):
     import heapq
     queue = [(0.0, "", 1.0)]
@@ -320,10 +469,174 @@ def best_of_all(next_letters):
             mean = -math.log(p * share) / (len(text) + 1)
             heapq.heappush(queue, (mean, text + letter, p * share))
 """,
-        "the probability without the end": with_change(
-            BEST,
-            "return text, -minus_p",
-            "return text, -minus_p / next_letters(text[:-1])[text[-1]]",
+        "the probability without the end": hinted(
+            "include that of the full stop",
+            with_change(
+                BEST,
+                "return text, -minus_p",
+                "return text, -minus_p / next_letters(text[:-1])[text[-1]]",
+            ),
+        ),
+        "returns the text only": hinted(
+            "two things are asked for",
+            with_change(BEST, "return text, -minus_p", "return text"),
+        ),
+        "goes on with finished texts": hinted(
+            "has ended, and you ask",
+            with_change(
+                with_change(
+                    BEST,
+                    '        if text.endswith("."):\n'
+                    "            return text, -minus_p\n",
+                    "",
+                ),
+                "            heapq.heappush",
+                '            if text.endswith("."):\n'
+                "                return text, -minus_p\n"
+                "            heapq.heappush",
+            ),
+        ),
+        "returns the number of its queue": hinted(
+            "is no probability",
+            with_change(BEST, "return text, -minus_p", "return text, minus_p"),
+        ),
+    },
+    "finds_wrong_search": {
+        "tests nothing": """
+# hint: finds 0 of 18 wrong ones
+def finds_wrong_search(search):
+    pass
+""",
+        "runs it and looks at nothing": """
+# hint: follows one text only
+def finds_wrong_search(search):
+    search(august, 2)
+""",
+        "prints instead of raising": """
+# hint: finds 0 of 18
+def finds_wrong_search(search):
+    found = search(august, 2)
+    if [text for text, _ in found] != ["agosto.", "august."]:
+        print("wrong")
+""",
+        "looks only at the number of texts": """
+# hint: gives the worst text first
+def finds_wrong_search(search):
+    assert len(search(august, 2)) == 2
+""",
+        "looks at the texts and not at the scores": """
+# hint: ranks by log p and forgets
+def finds_wrong_search(search):
+    found = [text for text, _ in search(august, 2)]
+    assert found == ["agosto.", "august."]
+    assert len({text for text, _ in search(august, 6)}) == 6
+""",
+        "tries a width of 1 only": """
+# hint: One that it lets pass follows one text only
+def finds_wrong_search(search):
+    (text, score), = search(august, 1)
+    assert text == "august."
+    assert abs(score - math.log(0.2) / 2**0.6) < 1e-6
+""",
+        "asks for exact equality and refuses a right one": """
+# hint: it refuses a right one, that multiplies probabilities
+def finds_wrong_search(search):
+    table = {"": {"a": 0.7, "b": 0.3}, "a": {"c": 0.9}, "ac": {"d": 0.9}}
+    found = search(lambda text: table.get(text, {".": 1.0}), 1)
+    log_p = math.log(0.7) + math.log(0.9) + math.log(0.9)
+    assert found == [("acd.", log_p / 1.5**0.6)]
+""",
+        "relies on the order of equally good texts": """
+# hint: that puts equally good texts
+def finds_wrong_search(search):
+    found = search(lambda text: {"": {"a": 0.5, "b": 0.5}}.get(text, {".": 1}), 2)
+    assert [text for text, _ in found] == ["a.", "b."]
+""",
+        "expects plain log p": """
+# hint: it refuses a right one, that keeps its beams in a list
+def finds_wrong_search(search):
+    text, score = search(august, 2)[0]
+    assert abs(score - math.log(0.4)) < 1e-6
+""",
+        "only wide searches": """
+# hint: keeps one text more than the width allows
+def finds_wrong_search(search):
+    table = {
+        "": {"a": 0.45, "b": 0.55, "z": 0.0}, "a": {".": 1.0},
+        "b": {"c": 0.8, ".": 0.2}, "bc": {"d": 0.9, ".": 0.1},
+        "bcd": {".": 1.0},
+    }
+    p = {"a.": 0.45, "bcd.": 0.396, "b.": 0.11, "bc.": 0.044}
+    right = {t: math.log(p[t]) / ((5 + len(t)) / 6) ** 0.6 for t in p}
+    found = search(table.__getitem__, 9)
+    assert [t for t, _ in found] == sorted(right, key=right.get)[::-1]
+    assert all(abs(score - right[t]) < 1e-6 for t, score in found)
+""",
+        "no table with an ended text between two longer ones": """
+# hint: prunes by log p and divides
+def finds_wrong_search(search):
+    table = {
+        "": {"a": 0.45, "b": 0.55, "z": 0.0}, "a": {".": 1.0},
+        "b": {"c": 0.8, ".": 0.2}, "bc": {"d": 0.9, ".": 0.1},
+        "bcd": {".": 1.0},
+    }
+    p = {"a.": 0.45, "bcd.": 0.396, "b.": 0.11, "bc.": 0.044}
+    right = {t: math.log(p[t]) / ((5 + len(t)) / 6) ** 0.6 for t in p}
+    for width in (1, 2, 9):
+        found = search(table.__getitem__, width)
+        assert len(found) == min(width, 4)
+        assert all(abs(score - right[t]) < 1e-6 for t, score in found)
+    assert [t for t, _ in found] == sorted(right, key=right.get)[::-1]
+""",
+    },
+}
+
+# Mutants of the solutions that are right too, and why.
+SUM = "a sum in another order"
+TWO_AXES = "of two axes the second is the last"
+EQUIVALENT = {
+    "greedy_with_score": {
+        "log, token = logits.log_softmax(-1).max(1)": TWO_AXES,
+        "log, token = logits.log_softmax(1).max(-1)": TWO_AXES,
+        "logits[:, [c.bos_id, c.pad_id]] = -math.inf": (
+            "the same two columns in another order"
+        ),
+    },
+    "filtered_by_best": {
+        "return logits.masked_fill(logits < (math.log(share) + best), -math.inf)": (
+            SUM
+        ),
+    },
+    "step_aside": {
+        "candidates[text + letter] = (math.log(share) + log)": SUM,
+    },
+    "continued": {
+        "best, forced = logits.argmax(1), next(steps, None)": TWO_AXES,
+    },
+    "finds_wrong_search": {
+        '"": {"a": 0.45, "b": 0.55, \'\': 0.0},': (
+            "whatever it is called, an impossible letter is not written"
+        ),
+        "\"a\": {'': 1.0},": "in the narrow table nothing follows this text",
+        '"bc": {"d": 0.42, "e": 0.41, \'\': 0.17},': (
+            "what is pruned may be called anything"
+        ),
+        '"bc": {"d": 1.42, "e": 0.41, "f": 0.17},': (
+            "the best of three becomes better still"
+        ),
+        "assert math.isclose(right[text], score, rel_tol=1e-06)": (
+            "closeness is symmetric"
+        ),
+        "assert math.isclose(score, right[text])": (
+            "rounding is far below this tolerance, too"
+        ),
+        'found = search(lambda text: parting.get(text, {".": 2.0}), 2)': (
+            "the same factor for both texts keeps their order"
+        ),
+        "found = search(table.__getitem__, 10)": "wide enough for all texts",
+        "found = search(table.__getitem__, 8)": "wide enough for all texts",
+        "text: math.log(p[text]) / (((len(text) + 5)) / 6) ** alpha for text in p": (
+            SUM
         ),
     },
 }

@@ -1,40 +1,90 @@
-"""Wrong answers to the exercises of chapter 14, by misconception."""
+"""Wrong answers to the exercises of chapter 14, each by its misconception."""
 
 WRONG = {
+    "predicted_rows": {
+        "counts the last token as well": """
+# hint: is never read
+def predicted_rows():
+    return 11
+""",
+        "counts the work without a cache": """
+# hint: this is the work without a cache
+def predicted_rows():
+    return 6 + 7 + 8 + 9 + 10
+""",
+        "forgets the prompt": """
+# hint: the prompt must be read, too
+def predicted_rows():
+    return 5
+""",
+        "forgets what is written": """
+# hint: the prompt gives the first token only
+def predicted_rows():
+    return 6
+""",
+        "a triangle of all tokens": """
+# hint: none is computed twice
+def predicted_rows():
+    return 11 * 12 // 2
+""",
+        "the prompt for each token": """
+# hint: the prompt is read once
+def predicted_rows():
+    return 6 * 5
+""",
+        "a row for each call, and one for BOS": """
+# hint: count the rows of each call
+def predicted_rows():
+    return 5 + 2
+""",
+        "a sentence": """
+# hint: a number of rows is asked for
+def predicted_rows():
+    return "6, then 1 each time"
+""",
+    },
     "cached_numbers": {
         "keys only": """
+# hint: half of it is missing
 def cached_numbers(config, batch, t_len, s_len):
     return config.decoder_layers * batch * (t_len + s_len) * config.d_model
 """,
         "the formula of a decoder-only model: no source": """
+# hint: this is a decoder-only model
 def cached_numbers(config, batch, t_len, s_len):
     return 2 * config.decoder_layers * batch * t_len * config.d_model
 """,
         "every head as wide as the model": """
+# hint: the heads share the width
 def cached_numbers(config, batch, t_len, s_len):
     tokens = batch * (t_len + s_len) * config.heads
     return 2 * config.decoder_layers * tokens * config.d_model
 """,
         "one head only": """
+# hint: this is one head
 def cached_numbers(config, batch, t_len, s_len):
     d_head = config.d_model // config.heads
     return 2 * config.decoder_layers * batch * (t_len + s_len) * d_head
 """,
         "counts the encoder's blocks for the source": """
+# hint: that look at the source
 def cached_numbers(config, batch, t_len, s_len):
     tokens = config.decoder_layers * t_len + config.encoder_layers * s_len
     return 2 * batch * tokens * config.d_model
 """,
         "queries are kept too": """
+# hint: queries are not kept
 def cached_numbers(config, batch, t_len, s_len):
     tokens = batch * (t_len + s_len)
     return 3 * config.decoder_layers * tokens * config.d_model
 """,
         "one block": """
+# hint: each block has keys
 def cached_numbers(config, batch, t_len, s_len):
     return 2 * batch * (t_len + s_len) * config.d_model
 """,
         "keeps the weights, too: one for each pair of tokens": """
+# hint: attention weights are not kept
 def cached_numbers(config, batch, t_len, s_len):
     pairs = t_len * (t_len + s_len)
     tokens = batch * (t_len + s_len)
@@ -42,9 +92,25 @@ def cached_numbers(config, batch, t_len, s_len):
         2 * tokens * config.d_model + batch * config.heads * pairs
     )
 """,
+        "one text": """
+# hint: a cache of its own
+def cached_numbers(config, batch, t_len, s_len):
+    return 2 * config.decoder_layers * (t_len + s_len) * config.d_model
+""",
+        "keys and values of every pair of tokens": """
+# hint: decoder blocks of width 12 keep
+def cached_numbers(config, batch, t_len, s_len):
+    return 2 * config.decoder_layers * batch * t_len * s_len * config.d_model
+""",
+        "a formula instead of a number": """
+# hint: a number of numbers is asked for
+def cached_numbers(config, batch, t_len, s_len):
+    return f"2 * {config.decoder_layers} * {config.d_model} * tokens"
+""",
     },
     "append_and_attend": {
         "a triangle that begins at the top left": """
+# hint: begins at the top left
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     keys = torch.cat([keys, x @ W_k])
@@ -53,6 +119,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_q, keys, values, may_attend), keys, values
 """,
         "no mask: new rows see later ones": """
+# hint: a new row sees a later one
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     keys = torch.cat([keys, x @ W_k])
@@ -60,6 +127,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_q, keys, values), keys, values
 """,
         "a row does not see itself": """
+# hint: a row does not see itself
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     old, new = len(keys), len(x)
@@ -70,6 +138,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_q, keys, values, may_attend), keys, values
 """,
         "attends to the new rows only": """
+# hint: look at each other only
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     k, v = x @ W_k, x @ W_v
@@ -78,6 +147,7 @@ def append_and_attend(x, matrices, keys, values):
     return context, torch.cat([keys, k]), torch.cat([values, v])
 """,
         "puts the new rows in front of the old": """
+# hint: stand before the old ones
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     old, new = len(keys), len(x)
@@ -88,6 +158,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_q, keys, values, may_attend), keys, values
 """,
         "remembers the new rows only": """
+# hint: of the new rows come back
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     old, new = len(keys), len(x)
@@ -98,6 +169,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_q, *every, may_attend), k, v
 """,
         "forgets the scale": """
+# hint: the scale is missing
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     old, new = len(keys), len(x)
@@ -109,6 +181,7 @@ def append_and_attend(x, matrices, keys, values):
     return torch.softmax(scores, dim=-1) @ values, keys, values
 """,
         "keeps the queries in place of the keys": """
+# hint: queries are kept
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     old, new = len(keys), len(x)
@@ -119,6 +192,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_k, keys, values, may_attend), keys, values
 """,
         "one new row only": """
+# hint: only one of them is appended
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     keys = torch.cat([keys, x[-1:] @ W_k])
@@ -126,6 +200,7 @@ def append_and_attend(x, matrices, keys, values):
     return attention(x @ W_q, keys, values), keys, values
 """,
         "leaves it to PyTorch's switch": """
+# hint: write it without scaled_dot_product_attention
 def append_and_attend(x, matrices, keys, values):
     W_q, W_k, W_v = matrices
     keys = torch.cat([keys, x @ W_k])
@@ -135,18 +210,65 @@ def append_and_attend(x, matrices, keys, values):
     )
     return context[0], keys, values
 """,
+        "returns the context only": """
+# hint: three tensors are asked for
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    old, new = len(keys), len(x)
+    keys = torch.cat([keys, x @ W_k])
+    values = torch.cat([values, x @ W_v])
+    may_attend = torch.ones(new, old + new, device=x.device).bool()
+    return attention(x @ W_q, keys, values, may_attend.tril(diagonal=old))
+""",
+        "values are made by the matrix of the keys": """
+# hint: are not those of all rows
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    old, new = len(keys), len(x)
+    keys = torch.cat([keys, 2 * x @ W_k])
+    values = torch.cat([values, x @ W_v])
+    may_attend = torch.ones(new, old + new, device=x.device).bool()
+    may_attend = may_attend.tril(diagonal=old)
+    return attention(x @ W_q, keys, values, may_attend), keys, values
+""",
+        "divides by the width of the values": """
+# hint: keys and values are right, the context is not
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    old = len(keys)
+    keys = torch.cat([keys, x @ W_k])
+    values = torch.cat([values, x @ W_v])
+    scores = x @ W_q @ keys.T / math.sqrt(values.shape[1])
+    may_attend = torch.ones_like(scores).bool().tril(diagonal=old)
+    scores = scores.masked_fill(~may_attend, -math.inf)
+    return torch.softmax(scores, dim=-1) @ values, keys, values
+""",
+        "three rows are old, always": """
+# hint: but not if seven rows come in parts
+def append_and_attend(x, matrices, keys, values):
+    W_q, W_k, W_v = matrices
+    new = len(x)
+    keys = torch.cat([keys, x @ W_k])
+    values = torch.cat([values, x @ W_v])
+    may_attend = torch.ones(new, len(keys), device=x.device).bool()
+    may_attend = may_attend.tril(diagonal=3)
+    return attention(x @ W_q, keys, values, may_attend), keys, values
+""",
     },
     "write_and_drop": {
         "never drops a row": """
+# hint: rows that have ended go on
 def write_and_drop(model, source, limit):
     texts = greedy(model, source, limit).tolist()
     return [[token for token in text if token] for text in texts]
 """,
         "one text after the other, with a decoder each": """
+# hint: written together
 def write_and_drop(model, source, limit):
     return [greedy(model, row[None], limit)[0].tolist() for row in source]
 """,
         "forgets who is who": """
+# hint: no longer belong together
 def write_and_drop(model, source, limit):
     decoder, texts = decoder_for(model, source), [[] for _ in source]
     tokens = torch.full((len(source),), model.config.bos_id).to(source)
@@ -162,6 +284,7 @@ def write_and_drop(model, source, limit):
     return texts
 """,
         "tells the decoder the original numbers": """
+# hint: stops with IndexError
 def write_and_drop(model, source, limit):
     decoder, texts = decoder_for(model, source), [[] for _ in source]
     who = torch.arange(len(source), device=source.device)
@@ -178,6 +301,7 @@ def write_and_drop(model, source, limit):
     return texts
 """,
         "drops the rows but goes on with the first tokens": """
+# hint: no longer belong together
 def write_and_drop(model, source, limit):
     decoder, texts = decoder_for(model, source), [[] for _ in source]
     who = torch.arange(len(source), device=source.device)
@@ -194,6 +318,7 @@ def write_and_drop(model, source, limit):
     return texts
 """,
         "leaves EOS out": """
+# hint: the EOS at the end
 def write_and_drop(model, source, limit):
     decoder, texts = decoder_for(model, source), [[] for _ in source]
     who = torch.arange(len(source), device=source.device)
@@ -210,6 +335,7 @@ def write_and_drop(model, source, limit):
     return texts
 """,
         "stops all rows with the first that ends": """
+# hint: all texts stop with the first
 def write_and_drop(model, source, limit):
     decoder, texts = decoder_for(model, source), [[] for _ in source]
     tokens = torch.full((len(source),), model.config.bos_id).to(source)
@@ -222,6 +348,7 @@ def write_and_drop(model, source, limit):
     return texts
 """,
         "one token too many": """
+# hint: and the limit is
 def write_and_drop(model, source, limit):
     decoder, texts = decoder_for(model, source), [[] for _ in source]
     who = torch.arange(len(source), device=source.device)
@@ -237,29 +364,83 @@ def write_and_drop(model, source, limit):
         who, tokens = who[going], tokens[going]
     return texts
 """,
+        "returns the padded table": """
+# hint: a list of 9 lists
+def write_and_drop(model, source, limit):
+    return greedy(model, source, limit)
+""",
+        "leaves the PAD in": """
+# hint: filled up with PAD
+def write_and_drop(model, source, limit):
+    return greedy(model, source, limit).tolist()
+""",
+        "lists of tensors": """
+# hint: are to be plain numbers
+def write_and_drop(model, source, limit):
+    texts = greedy(model, source, limit)
+    return [list(text[text != 0]) for text in texts]
+""",
+        "goes on when nobody is left": """
+# hint: all texts are to be written together
+def write_and_drop(model, source, limit):
+    decoder, texts = decoder_for(model, source), [[] for _ in source]
+    who = torch.arange(len(source), device=source.device)
+    tokens = torch.full_like(who, model.config.bos_id)
+    for _ in range(limit):
+        tokens = next_logits(decoder, tokens).argmax(-1)
+        for row, token in zip(who.tolist(), tokens.tolist()):
+            texts[row].append(token)
+        going = (tokens != model.config.eos_id).nonzero().flatten()
+        decoder.keep(going)
+        who, tokens = who[going], tokens[going]
+    return texts
+""",
+        "reads the sources without their mask": """
+# hint: before any row was dropped
+def write_and_drop(model, source, limit):
+    decoder = IncrementalDecoder(model, model.encode(source.flip(0)))
+    texts = [[] for _ in source]
+    who = torch.arange(len(source), device=source.device)
+    tokens = torch.full_like(who, model.config.bos_id)
+    for _ in range(limit):
+        tokens = next_logits(decoder, tokens).argmax(-1)
+        for row, token in zip(who.tolist(), tokens.tolist()):
+            texts[row].append(token)
+        going = (tokens != model.config.eos_id).nonzero().flatten()
+        if len(going) == 0:
+            break
+        decoder.keep(going)
+        who, tokens = who[going], tokens[going]
+    return texts
+""",
     },
     "rewind": {
         "resets the decoder's count only": """
+# hint: still remember
 def rewind(decoder, length):
     decoder.length = length
 """,
         "resets the pasts only": """
+# hint: the decoder counts, too
 def rewind(decoder, length):
     for _, past, _ in decoder.layers:
         past.length = length
 """,
         "resets the first block only": """
+# hint: a past of its own
 def rewind(decoder, length):
     decoder.length = length
     decoder.layers[0][1].length = length
 """,
         "throws the buffers away": """
+# hint: the buffers are thrown away
 def rewind(decoder, length):
     decoder.length = length
     for _, past, _ in decoder.layers:
         past.buffer, past.length = None, length
 """,
         "copies what stays": """
+# hint: copied to another place
 def rewind(decoder, length):
     decoder.length = length
     for _, past, _ in decoder.layers:
@@ -267,32 +448,45 @@ def rewind(decoder, length):
         past.length = length
 """,
         "goes back by `length` tokens": """
+# hint: of 8 tokens the decoder has
 def rewind(decoder, length):
     decoder.length -= length
     for _, past, _ in decoder.layers:
         past.length -= length
 """,
         "cuts the rows of the batch": """
+# hint: copied to another place
 def rewind(decoder, length):
     decoder.length = length
     decoder.keep(torch.arange(min(length, 2)))
 """,
         "one too few": """
+# hint: of 8 tokens the decoder has
 def rewind(decoder, length):
     decoder.length = max(length - 1, 0)
     for _, past, _ in decoder.layers:
         past.length = max(length - 1, 0)
 """,
         "forgets the source as well": """
+# hint: the keys of the source change
 def rewind(decoder, length):
     decoder.length = length
     for _, past, across in decoder.layers:
         past.length = length
         across.k, across.v = across.k[:, :, :length], across.v[:, :, :length]
 """,
+        "clears the buffer behind the length and cuts nothing": """
+# hint: does not go on as one
+def rewind(decoder, length):
+    decoder.length = length
+    for _, past, _ in decoder.layers:
+        past.length = length
+        past.buffer[:, :, :, : length + 1] = 0
+""",
     },
     "accepted": {
         "counts right tokens after a wrong one, too": """
+# hint: after the first wrong one
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([guess], device=source.device)
@@ -302,6 +496,7 @@ def accepted(model, source, guess):
     return (logits.argmax(-1) == ids).sum().item()
 """,
         "writes itself, token by token, and compares": """
+# hint: one call scores all
 def accepted(model, source, guess):
     own = greedy(model, source, len(guess))[0].tolist()
     right = 0
@@ -312,6 +507,7 @@ def accepted(model, source, guess):
     return right
 """,
         "hands over the guess without BOS": """
+# hint: that it has read already
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([guess], device=source.device)
@@ -321,6 +517,7 @@ def accepted(model, source, guess):
     return agree.long().cumprod(dim=1).sum().item()
 """,
         "compares each row with the token that it has read": """
+# hint: that it has read already
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([[config.bos_id, *guess]], device=source.device)
@@ -330,6 +527,7 @@ def accepted(model, source, guess):
     return agree.long().cumprod(dim=1).sum().item()
 """,
         "all or nothing": """
+# hint: counts for nothing if one
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([guess], device=source.device)
@@ -339,6 +537,7 @@ def accepted(model, source, guess):
     return len(guess) * int((logits.argmax(-1) == ids).all())
 """,
         "the place of the first wrong token, also where there is none": """
+# hint: gets 0: all of its tokens
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([guess], device=source.device)
@@ -348,6 +547,7 @@ def accepted(model, source, guess):
     return (logits.argmax(-1) != ids).int().argmax().item()
 """,
         "lets PAD and BOS win": """
+# hint: PAD or BOS wins
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([guess], device=source.device)
@@ -357,6 +557,7 @@ def accepted(model, source, guess):
     return agree.long().cumprod(dim=1).sum().item()
 """,
         "reads the PAD of the source": """
+# hint: the PAD of the source is read
 def accepted(model, source, guess):
     config = model.config
     ids = torch.tensor([guess], device=source.device)
@@ -367,5 +568,65 @@ def accepted(model, source, guess):
     agree = logits.argmax(-1) == ids
     return agree.long().cumprod(dim=1).sum().item()
 """,
+        "one token more, that the model adds itself": """
+# hint: and you accept
+def accepted(model, source, guess):
+    config = model.config
+    ids = torch.tensor([guess], device=source.device)
+    bos = torch.full_like(ids[:, :1], config.bos_id)
+    logits = decoder_for(model, source)(torch.cat([bos, ids[:, :-1]], dim=1))
+    logits[..., [config.pad_id, config.bos_id]] = -math.inf
+    agree = logits.argmax(-1) == ids
+    return agree.long().cumprod(dim=1).sum().item() + 1
+""",
+        "returns a tensor": """
+# hint: a plain number is asked for
+def accepted(model, source, guess):
+    config = model.config
+    ids = torch.tensor([guess], device=source.device)
+    bos = torch.full_like(ids[:, :1], config.bos_id)
+    logits = decoder_for(model, source)(torch.cat([bos, ids[:, :-1]], dim=1))
+    logits[..., [config.pad_id, config.bos_id]] = -math.inf
+    agree = logits.argmax(-1) == ids
+    return agree.long().cumprod(dim=1).sum()
+""",
+    },
+}
+
+# Mutants of the solutions that are right too, and why.
+SUM = "a sum in another order"
+DEVICE = "the answer lies on the same device on a CPU"
+PAIRS = "both lists have the same length"
+EQUIVALENT = {
+    "predicted_rows": {
+        "prompt, written = (5, 6) # given": SUM,
+        "return (written + prompt) - 1": SUM,
+    },
+    "cached_numbers": {"tokens = batch * ((s_len + t_len))": SUM},
+    "append_and_attend": {
+        "may_attend = torch.ones(new, (new + old), device=x.device).bool()": SUM,
+        "may_attend = torch.ones(new, old + new).bool()": DEVICE,
+    },
+    "write_and_drop": {
+        "for row, token in zip(who, tokens.tolist(), strict=True):": (
+            "a tensor with one number is an index, too"
+        ),
+        "for row, token in zip(who.tolist(), tokens.tolist()):": PAIRS,
+        "for row, token in zip(who.tolist(), tokens.tolist(), strict=False):": (
+            PAIRS
+        ),
+        "tokens = next_logits(decoder, tokens).argmax(1)": (
+            "of two axes the second is the last"
+        ),
+        "who = torch.arange(len(source))": DEVICE,
+    },
+    "accepted": {
+        "ids = torch.tensor([guess])": DEVICE,
+        "logits[..., [config.bos_id, config.pad_id]] = -math.inf": (
+            "the same two columns in another order"
+        ),
+        "return agree.cumprod(dim=1).sum().item()": (
+            "torch multiplies booleans as 0 and 1"
+        ),
     },
 }

@@ -51,111 +51,214 @@ def without_mean(table, pairs):
 """
 
 
-def but(answer, *changes):
-    """The answer with some of its text replaced."""
+def but(hint, answer, *changes):
+    """The answer with some of its text replaced, and the hint it must get."""
     for old, new in changes:
         assert answer.count(old) == 1, old
         answer = answer.replace(old, new)
-    return answer
+    return f"# hint: {hint}{answer}"
 
 
 WRONG = {
+    "predicted_turn": {
+        "a token that is alone is the first": """
+# hint: it is alone in its tensor
+def predicted_turn():
+    return 0
+""",
+        "places are counted from 1": """
+# hint: places are counted from 0
+def predicted_turn():
+    return 9 + 3 + 1
+""",
+        "the place of the token before": """
+# hint: the last token in the cache
+def predicted_turn():
+    return 9 + 3 - 1
+""",
+        "writing begins at 0 again": """
+# hint: places go on from the prompt
+def predicted_turn():
+    return 3
+""",
+        "the cache ends with the prompt": """
+# hint: where the writing began
+def predicted_turn():
+    return 9
+""",
+        "the prompt counts twice": """
+# hint: count the tokens that stand before it
+def predicted_turn():
+    return 2 * 9 + 3
+""",
+        "the place as a word": """
+# hint: return a plain number
+def predicted_turn():
+    return "twelve"
+""",
+    },
     "weights_of": {
+        "a number with a fraction": but(
+            "a number of weights is an int",
+            COUNT,
+            (
+                "= d_head * fields",
+                '= d / fields["num_attention_heads"] * fields',
+            ),
+        ),
+        "the dictionary is used up": but(
+            "the dictionary is changed",
+            COUNT,
+            (
+                'fields["num_hidden_layers"] * block',
+                'fields.pop("num_hidden_layers") * block',
+            ),
+        ),
+        "W_O is shared, too": but(
+            "Count one block, part by part",
+            COUNT,
+            ("2 * d * d + 2 * d * shared", "d * d + 3 * d * shared"),
+        ),
         "every query head has keys of its own": but(
-            COUNT, ("2 * d * shared", "2 * d * d")
+            "rows for the key heads only",
+            COUNT,
+            ("2 * d * shared", "2 * d * d"),
         ),
         "two matrices in the feed-forward network": but(
-            COUNT, ("3 * d * d_ff", "2 * d * d_ff")
+            "gate, up and down", COUNT, ("3 * d * d_ff", "2 * d * d_ff")
         ),
-        "the last norm is forgotten": but(COUNT, ("words + d\n", "words\n")),
-        "norms have biases": but(COUNT, ("+ 2 * d\n", "+ 4 * d\n")),
-        "one norm a block": but(COUNT, ("+ 2 * d\n", "+ d\n")),
+        "the last norm is forgotten": but(
+            "one more norm, after the last block",
+            COUNT,
+            ("words + d\n", "words\n"),
+        ),
+        "norms have biases": but(
+            "a gain and no bias", COUNT, ("+ 2 * d\n", "+ 4 * d\n")
+        ),
+        "one norm a block": but(
+            "a block has two norms", COUNT, ("+ 2 * d\n", "+ d\n")
+        ),
         "the tables are always tied": but(
-            COUNT, ('1 if fields["tie_word_embeddings"] else 2', "1")
+            "is one of its own, beside the table",
+            COUNT,
+            ('1 if fields["tie_word_embeddings"] else 2', "1"),
         ),
         "the tables are never tied": but(
-            COUNT, ('1 if fields["tie_word_embeddings"] else 2', "2")
+            "it counts once",
+            COUNT,
+            ('1 if fields["tie_word_embeddings"] else 2', "2"),
         ),
         "values are not shared": but(
-            COUNT, ("2 * d * d + 2 * d * shared", "3 * d * d + d * shared")
+            "keys and values are shared alike",
+            COUNT,
+            ("2 * d * d + 2 * d * shared", "3 * d * d + d * shared"),
         ),
         "the formula of 12 d²": but(
+            "the block of 2017",
             COUNT,
             ("2 * d * d + 2 * d * shared + 3 * d * d_ff", "12 * d * d"),
         ),
     },
     "key_bias": {
+        "squares of the places": """
+# hint: are not those of the slopes
+def key_bias(heads, length):
+    slopes = alibi_slopes(heads)[:, None]
+    return (slopes * torch.arange(length) ** 2)[None, :, None]
+""",
         "the penalty grows with the place of the key": """
+# hint: the nearest ones, get the largest penalty
 def key_bias(heads, length):
     slopes = alibi_slopes(heads)[:, None]
     return -(slopes * torch.arange(length))[None, :, None]
 """,
         "one slope for all heads": """
+# hint: the slope of the first
 def key_bias(heads, length):
     slopes = alibi_slopes(heads)[:1].repeat(heads)[:, None]
     return (slopes * torch.arange(length))[None, :, None]
 """,
         "the full table": """
+# hint: there is a row for each query
 def key_bias(heads, length):
     return alibi(heads, length)
 """,
         "the last query's row, for the wrong heads": """
+# hint: head 0 has the steepest
 def key_bias(heads, length):
     return alibi(heads, length)[:, :, -1:].flip(1)
 """,
         "a column for the queries": """
+# hint: along the axis of the queries
 def key_bias(heads, length):
     slopes = alibi_slopes(heads)[:, None]
     return (slopes * torch.arange(length))[None, :, :, None]
 """,
         "the first query's row": """
+# hint: the nearest ones, get the largest penalty
 def key_bias(heads, length):
     return alibi(heads, length)[:, :, :1]
 """,
         "slopes without places": """
+# hint: the same for all keys
 def key_bias(heads, length):
     return alibi_slopes(heads)[None, :, None, None].expand(1, heads, 1, length)
 """,
     },
     "both_ways": {
+        "one bucket later than asked": """
+# hint: is in bucket
+def both_ways(distance, buckets=32, furthest=128):
+    half = buckets // 2
+    near = distance_buckets(distance.abs() + 1, half, furthest)
+    return near + half * (distance < 0)
+""",
         "later keys in the first half": """
+# hint: you exchange the halves
 def both_ways(distance, buckets=32, furthest=128):
     half = buckets // 2
     near = distance_buckets(distance.abs(), half, furthest)
     return near + half * (distance > 0)
 """,
         "no distance counts as later": """
+# hint: which is not later
 def both_ways(distance, buckets=32, furthest=128):
     half = buckets // 2
     near = distance_buckets(distance.abs(), half, furthest)
     return near + half * (distance <= 0)
 """,
         "the size of the distance alone": """
+# hint: the sign is lost
 def both_ways(distance, buckets=32, furthest=128):
     return distance_buckets(distance.abs(), buckets, furthest)
 """,
         "all buckets for each half": """
+# hint: a whole of half as many
 def both_ways(distance, buckets=32, furthest=128):
     near = distance_buckets(distance.abs(), buckets, furthest)
     return near + buckets // 2 * (distance < 0)
 """,
         "later keys count as 0": """
+# hint: all later keys lie in one bucket
 def both_ways(distance, buckets=32, furthest=128):
     half = buckets // 2
     return distance_buckets(distance, half, furthest) + half * (distance < 0)
 """,
         "the second half backwards": """
+# hint: runs backwards
 def both_ways(distance, buckets=32, furthest=128):
     near = distance_buckets(distance.abs(), buckets // 2, furthest)
     return torch.where(distance < 0, buckets - 1 - near, near)
 """,
         "half of the range, too": """
+# hint: reaches as far as before
 def both_ways(distance, buckets=32, furthest=128):
     half = buckets // 2
     near = distance_buckets(distance.abs(), half, furthest // 2)
     return near + half * (distance < 0)
 """,
         "always 16": """
+# hint: not at 16
 def both_ways(distance, buckets=32, furthest=128):
     near = distance_buckets(distance.abs(), buckets // 2, furthest)
     return near + 16 * (distance < 0)
@@ -163,17 +266,27 @@ def both_ways(distance, buckets=32, furthest=128):
     },
     "llama_block": {
         "neighbours are turned, not halves": but(
+            "you turn neighbours",
             BLOCK,
             ("rotary(x.unflatten(-1, (2, -1)).mT.flatten(-2))", "rotary(x)"),
         ),
         "only the queries are turned": but(
-            BLOCK, ("turned(q), turned(k)", "turned(q), k")
+            "the keys are not turned",
+            BLOCK,
+            ("turned(q), turned(k)", "turned(q), k"),
         ),
         "values are turned, too": but(
-            BLOCK, ("turned(k), v,", "turned(k), turned(v),")
+            "the values are turned as well",
+            BLOCK,
+            ("turned(k), v,", "turned(k), turned(v),"),
         ),
-        "no mask": but(BLOCK, ("turned(k), v, mask)", "turned(k), v)")),
+        "no mask": but(
+            "the block is causal",
+            BLOCK,
+            ("turned(k), v, mask)", "turned(k), v)"),
+        ),
         "key heads are dealt out in turns": but(
+            "deal the key heads out in turn",
             BLOCK,
             (
                 "t.repeat_interleave(heads // kv_heads, dim=1)",
@@ -181,20 +294,23 @@ def both_ways(distance, buckets=32, furthest=128):
             ),
         ),
         "up and gate swapped": but(
+            "you have exchanged them",
             BLOCK,
             ("mlp.gate_proj", "mlp.other"),
             ("mlp.up_proj", "mlp.gate_proj"),
             ("mlp.other", "mlp.up_proj"),
         ),
         "the second norm reads the input of the block": but(
+            "before the attention was added",
             BLOCK,
             ("    x = x + context", "    y = x + context"),
             ("return x + hidden", "return y + hidden"),
         ),
         "no residual around the feed-forward network": but(
-            BLOCK, ("return x + hidden", "return hidden")
+            "the path ends", BLOCK, ("return x + hidden", "return hidden")
         ),
         "the second norm after the attention's sum, on the path": but(
+            "the second norm replaces x on the path",
             BLOCK,
             (
                 'normed = norm(x, "post_attention_layernorm")',
@@ -202,6 +318,7 @@ def both_ways(distance, buckets=32, furthest=128):
             ),
         ),
         "the mean is taken off": but(
+            "takes no mean off",
             BLOCK,
             (
                 "        size = x.square()",
@@ -210,45 +327,152 @@ def both_ways(distance, buckets=32, furthest=128):
             ),
         ),
         "epsilon outside the root": but(
-            BLOCK, ("torch.sqrt(size + eps)", "(torch.sqrt(size) + eps)")
+            "under the root",
+            BLOCK,
+            ("torch.sqrt(size + eps)", "(torch.sqrt(size) + eps)"),
         ),
-        "ReLU for the gate": but(BLOCK, ("F.silu(", "F.relu(")),
+        "ReLU for the gate": but(
+            "silu, not ReLU", BLOCK, ("F.silu(", "F.relu(")
+        ),
+        "the scores are not divided": but(
+            "not the block that torch's own functions make",
+            BLOCK,
+            ("attention(turned(q), ", "attention(2 * turned(q), "),
+        ),
         "the library's block": """
+# hint: write it without RMSNorm
 def llama_block(x, w, heads, kv_heads, eps):
     norm = RMSNorm(x.shape[-1], eps)
     return norm(x)
 """,
     },
     "without_mean": {
+        "the new residual is post-norm": but(
+            "each part looks right",
+            FOLD,
+            (
+                "        residual.norm.weight.data[:] = old.weight\n",
+                "        residual.norm.weight.data[:] = old.weight\n        residual.norm_first = False\n",
+            ),
+        ),
+        "the networks are copied, and the norms not": but(
+            "the old pairs have new norms",
+            FOLD,
+            (
+                "copy.deepcopy(pairs)",
+                "[(a, copy.deepcopy(b)) for a, b in pairs]",
+            ),
+        ),
+        "the mean is taken off the whole matrix": but(
+            "is not the old rows minus their means",
+            FOLD,
+            ("weight.mean(0, keepdim=True)", "weight.mean()"),
+        ),
+        "the standard deviation of the rows goes, too": but(
+            "the old row minus its own mean",
+            FOLD,
+            (
+                "table - table.mean(-1, keepdim=True)",
+                "F.layer_norm(table, table.shape[-1:])",
+            ),
+        ),
+        "the old norms stay": but(
+            "not an RMSNorm",
+            FOLD,
+            (
+                "RMSNorm(old.d_model, old.eps)",
+                "LayerNorm(old.d_model, old.eps, bias=False)",
+            ),
+        ),
         "the table keeps its mean": but(
-            FOLD, ("table - table.mean(-1, keepdim=True)", "table")
+            "the table still has its means",
+            FOLD,
+            ("table - table.mean(-1, keepdim=True)", "table"),
         ),
         "only the norms are replaced": but(
+            "still has a mean",
             FOLD,
             ("        weight = network.narrow.weight.data\n", ""),
             ("        weight -= weight.mean(0, keepdim=True)\n", ""),
         ),
         "the wrong axis of the matrix": but(
+            "each column of the matrix must have the mean 0",
             FOLD,
             ("weight.mean(0, keepdim=True)", "weight.mean(1, keepdim=True)"),
         ),
         "the gains start again at one": but(
-            FOLD, ("        residual.norm.weight.data[:] = old.weight\n", "")
+            "has lost its gain",
+            FOLD,
+            ("        residual.norm.weight.data[:] = old.weight\n", ""),
         ),
         "the usual epsilon": but(
-            FOLD, ("RMSNorm(old.d_model, old.eps)", "RMSNorm(old.d_model)")
+            "with other values the rows differ",
+            FOLD,
+            ("RMSNorm(old.d_model, old.eps)", "RMSNorm(old.d_model)"),
         ),
         "the matrix that reads, not the one that writes": but(
-            FOLD, ("network.narrow", "network.widen")
+            "that reads is changed", FOLD, ("network.narrow", "network.widen")
         ),
         "the old model is changed": but(
-            FOLD, ("copy.deepcopy(pairs)", "pairs")
+            "the old model is changed", FOLD, ("copy.deepcopy(pairs)", "pairs")
         ),
         "the mean of the whole table": but(
-            FOLD, ("table.mean(-1, keepdim=True)", "table.mean()")
+            "one mean for the whole table",
+            FOLD,
+            ("table.mean(-1, keepdim=True)", "table.mean()"),
         ),
         "the mean over the words": but(
-            FOLD, ("table.mean(-1, keepdim=True)", "table.mean(0)")
+            "the mean over the words",
+            FOLD,
+            ("table.mean(-1, keepdim=True)", "table.mean(0)"),
+        ),
+    },
+}
+
+# Mutants of the solutions that are right too, and why.
+COMMUTES = "the factors or summands may stand in any order"
+EQUIVALENT = {
+    "predicted_turn": {
+        "prompt, written = (3, 9) # given": COMMUTES,
+        "return (written + prompt)": COMMUTES,
+    },
+    "weights_of": {
+        "block = (2 * d * shared + 2 * d * d) + 3 * d * d_ff + 2 * d": COMMUTES,
+        "block = (2 * d + (2 * d * d + 2 * d * shared + 3 * d * d_ff))": COMMUTES,
+        "block = (3 * d * d_ff + (2 * d * d + 2 * d * shared)) + 2 * d": COMMUTES,
+        "return (d + (fields['num_hidden_layers'] * block + words))": COMMUTES,
+        "return (words + fields['num_hidden_layers'] * block) + d": COMMUTES,
+    },
+    "both_ways": {
+        "def both_ways(distance, buckets=33, furthest=128):": (
+            "half of 33, rounded down, is 16 as well"
+        ),
+        "return (half * (distance < 0) + near)": COMMUTES,
+    },
+    "llama_block": {
+        "context = context.transpose(1, 2).flatten(2)": (
+            "of four axes, the last but one is axis 2"
+        ),
+        "context = context.transpose(2, 1).flatten(-2)": (
+            "two axes are exchanged, in either order"
+        ),
+        "mask = causal_mask(x.shape[1])": (
+            "the answer lies on the same device on a CPU"
+        ),
+        "return (hidden @ w['mlp.down_proj.weight'].T + x)": COMMUTES,
+        'return x / torch.sqrt((eps + size)) * w[f"{name}.weight"]': COMMUTES,
+        "return x.unflatten(-1, (many, -1)).transpose(2, 1)": (
+            "two axes are exchanged, in either order"
+        ),
+        "x = (context @ w['self_attn.o_proj.weight'].T + x)": COMMUTES,
+    },
+    "without_mean": {
+        "table, new = table - table.mean(1, keepdim=True), copy.deepcopy(pairs)": (
+            "of two axes, the last is axis 1"
+        ),
+        "weight -= weight.mean(0)": "the row of means is broadcast as well",
+        "weight -= weight.mean(0, keepdim=False)": (
+            "the row of means is broadcast as well"
         ),
     },
 }
