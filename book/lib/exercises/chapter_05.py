@@ -583,6 +583,7 @@ def made(
         scores = q @ k.mT * scale(q.shape[-1], heads)
         return mix(merge(weigh(scores, may_attend) @ v), *layers[3])
 
+    attend.__qualname__ = "attend"  # as errors name it
     return attend
 
 
