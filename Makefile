@@ -57,7 +57,8 @@ test: lint test-tools test-library test-notebooks test-student test-site ## 15 m
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
 	  --ignore tests/library --ignore tests/student --ignore tests/site \
-	  --ignore tests/nbgrader
+	  --ignore tests/nbgrader --ignore tests/exercises
+	$(PYTEST) tests/exercises --dist loadgroup
 	@$(BIN)/python -m tools.teaching --table
 
 test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced

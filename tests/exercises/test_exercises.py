@@ -5,6 +5,7 @@ which hint it must get: `# hint: yours sees one more`.
 """
 
 import ast
+from functools import cache
 
 import pytest
 
@@ -21,17 +22,44 @@ def wrong_answers(chapter: int) -> dict[str, dict[str, str]]:
     return wrong_module(chapter).WRONG
 
 
-def mistakes():
-    for task in tasks():
-        for name, answer in wrong_answers(task.chapter)[task.name].items():
-            yield pytest.param(task, answer, id=f"{task.name}: {name}")
-
-
 def ids(task: Task) -> str:
     return f"{task.number} {task.name}"
 
 
-every_exercise = pytest.mark.parametrize("task", tasks(), ids=ids)
+def together(chapter: int):
+    """The tests of a chapter run in one process, which knows its answers."""
+    return pytest.mark.xdist_group(f"chapter {chapter}")
+
+
+def mistakes():
+    for task in tasks():
+        for name, answer in wrong_answers(task.chapter)[task.name].items():
+            yield pytest.param(
+                task,
+                answer,
+                id=f"{task.name}: {name}",
+                marks=together(task.chapter),
+            )
+
+
+CHAPTERS = sorted({task.chapter for task in tasks()})
+every_exercise = pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, id=ids(task), marks=together(task.chapter))
+        for task in tasks()
+    ],
+)
+every_chapter = pytest.mark.parametrize(
+    "chapter", [pytest.param(n, marks=together(n)) for n in CHAPTERS]
+)
+
+
+@cache
+def told(name: str, answer: str) -> list[Outcome]:
+    """What a wrong answer is told, with three draws."""
+    task = next(task for task in tasks() if task.name == name)
+    return [outcome(task, answer, seed=seed) for seed in range(3)]
 
 
 @every_exercise
@@ -62,8 +90,7 @@ def test_a_stub_is_not_started(task):
 def test_a_mistake_gets_its_hint(task, answer):
     asked = HINT.match(answer)
     assert asked, "its first line is to say which hint it must get"
-    for seed in range(3):
-        found = outcome(task, answer, seed=seed)
+    for seed, found in enumerate(told(task.name, answer)):
         assert found.kind != "right", f"it passes with seed {seed}"
         assert asked["hint"] in found.hint
 
@@ -115,7 +142,7 @@ def description(task: Task):
         return find(task.number)
 
 
-@pytest.mark.parametrize("chapter", sorted({t.chapter for t in tasks()}))
+@every_chapter
 def test_a_chapter_has_its_exercises(chapter):
     mine = [task for task in tasks() if task.chapter == chapter]
     few, many = EXERCISES
@@ -132,16 +159,15 @@ def test_a_chapter_has_its_exercises(chapter):
     assert given, "no exercise has variants"
 
 
-@pytest.mark.parametrize("chapter", sorted({t.chapter for t in tasks()}))
+@every_chapter
 def test_every_hint_is_for_somebody(chapter):
     """A hint that no known mistake gets is one that nobody has tried."""
     module = ROOT / "book" / "lib" / "exercises" / f"chapter_{chapter:02}.py"
     heard = {
-        outcome(task, answer, seed=seed).hint
-        for task in tasks()
-        if task.chapter == chapter
-        for answer in wrong_answers(chapter)[task.name].values()
-        for seed in range(3)
+        found.hint
+        for name, answers in wrong_answers(chapter).items()
+        for answer in answers.values()
+        for found in told(name, answer)
     }
     silent = [
         " … ".join(parts)
