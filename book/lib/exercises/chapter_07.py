@@ -71,7 +71,8 @@ def size_mistakes(x, eps):
         ),
         (
             x / square.sqrt(),
-            "eps does nothing: without it a vector of zeros becomes NaN.",
+            "eps changes nothing here: it is to be added to the mean square, "
+            "under the root.",
         ),
     ]
 
@@ -90,8 +91,9 @@ def whole_layer(answer, draw):
             return theirs.linear2(F.relu(theirs.linear1(x)))
 
         parts = x, attention, feed_forward, *norms
-        with torch.no_grad(), expect.untouched(x):
-            got = answer(x, attention, feed_forward, norms, norm_first)
+        with torch.no_grad():
+            with expect.untouched(x):
+                got = answer(x, attention, feed_forward, norms, norm_first)
             expect.tensor(got, (3, 5, 8), what="the layer's output")
             expect.close(
                 got,
@@ -166,6 +168,7 @@ def of_post_norm(x, attend, feed, first, second):
         ),
         (second(feed(y)), "no path leads past the feed-forward network."),
         (second(alone + feed(alone)), "no path leads past attention."),
+        (y + feed(y), "the second norm is missing."),
         (
             second(x + feed(y)),
             "the second plus sign adds the x from below the layer. On the "
@@ -191,7 +194,7 @@ def of_pre_norm(x, attend, feed, first, second):
         ),
         (
             behind + second(feed(behind)),
-            "your norms stand behind the sub-layers. Pre-norm means: what "
+            "your norms stand after the sub-layers. Pre-norm means: what "
             "goes into a sub-layer is normalised.",
         ),
         (y + feed(y), "the second norm is missing."),
@@ -306,7 +309,7 @@ def silence(answer, draw):
     top = x
     for n, (join, network) in enumerate(stack):
         above = join(top, network)
-        if not expect.same(above, top):
+        if not torch.equal(above, top):
             raise Wrong(why_it_speaks(n, join, network))
         top = above
     top.square().sum().backward()
@@ -328,7 +331,11 @@ def why_it_speaks(n, join, network):
             f"layer {n} still speaks: its norm gives zeros, and of zeros "
             "the network with its biases makes something."
         )
+    if (network.narrow.weight.abs() < 1e-4).all():
+        return f"layer {n} only whispers: small weights are not zero."
     if (network.widen.weight == 0).all():
+        if (network.widen.bias > 0).any():
+            return f"layer {n} still speaks: units fire by the bias of widen."
         return (
             f"in layer {n} all hidden units are 0, and yet it adds "
             "something: which number comes after them?"
@@ -434,6 +441,12 @@ def norm_gradient(answer, draw):
         with expect.untouched(x, grad), no_autograd():
             got = answer(x.clone(), grad.clone())
         expect.tensor(got, shape)
+        expect.that(
+            expect.same(got, expected, 1e-10)
+            or not expect.same(got, expected),
+            "right to a few digits only. A formula gives all of them; small "
+            "steps of x do not.",
+        )
         expect.close(
             got,
             expected,
