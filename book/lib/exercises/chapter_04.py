@@ -431,6 +431,26 @@ def depends_on(answer, draw):
             f"a row of {number} stays what it is in your way of changing "
             "rows: find one that changes every number.",
         )
+    expect.that(
+        answer(lambda x: 2 * x, as_changed(answer, x)).cpu().diagonal(),
+        "you set rows to fixed numbers, and a row that holds these already "
+        "seems to have no influence: start from what it was.",
+    )
+
+
+def as_changed(answer, x):
+    """Every row as it is after the change that the answer makes."""
+    rows, asked = x.clone(), []
+
+    def listen(x):
+        asked.append(x.clone())
+        return 2 * x
+
+    answer(listen, x)
+    for other in asked:
+        changed = (other != x).any(1)
+        rows[changed] = other[changed]
+    return rows
 
 
 def whisper(x):

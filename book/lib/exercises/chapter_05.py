@@ -79,14 +79,14 @@ def weight_mistakes(plain, d_model, heads, d_head, d_value):
             f"{d_head} or {d_value} columns here, not {d_model}.",
         ),
         (
-            4 * d_model**2,
-            "four square matrices: that is the usual choice, heads * d_head "
-            f"= d_model. Here {heads} * {d_head} is not {d_model}.",
-        ),
-        (
             4 * heads * d_head * d_model,
             f"values are {d_value} wide here and keys {d_head}: which two "
             "matrices does that change?",
+        ),
+        (
+            4 * d_model**2,
+            "four square matrices: that is the usual choice, heads * d_head "
+            f"= d_model. Here {heads} * {d_head} is not {d_model}.",
         ),
     ]
 

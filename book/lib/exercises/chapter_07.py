@@ -13,6 +13,7 @@ from lib.runtime import device
 
 @exercise(1, eps=(0.5, 0.25, 0.75, 0.3))
 def rms_norm(answer, draw):
+    expect.own_work(answer, "rms_norm", "RMSNorm")
     eps = draw.given.eps
     for shape in ((2, 5, 7), (11,)):
         x = 1 + draw.normal(*shape)
@@ -74,11 +75,17 @@ def size_mistakes(x, eps):
             "eps changes nothing here: it is to be added to the mean square, "
             "under the root.",
         ),
+        (
+            x / square.clamp(min=eps).sqrt(),
+            "eps is a lower bound in yours, and it is to be added to the mean "
+            "square, under the root.",
+        ),
     ]
 
 
 @exercise(2)
 def whole_layer(answer, draw):
+    expect.own_work(answer, "Residual")
     x = draw.normal(3, 5, 8)
     norms = [norm_of(draw, 8), norm_of(draw, 8)]
     for norm_first in (False, True):

@@ -474,6 +474,16 @@ def depends_on(attend, x):
         columns.append((attend(other) - attend(x)).sum(dim=1) != 0)
     return torch.stack(columns, dim=1)
 """,
+        "a row is set to a number that it will not be": """
+# hint: you set rows to fixed numbers
+def depends_on(attend, x):
+    columns = []
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] = 1000
+        columns.append((attend(other) != attend(x)).any(dim=1))
+    return torch.stack(columns, dim=1)
+""",
     },
 }
 

@@ -306,7 +306,7 @@ def head_contributions(module, x):
     },
     "without_head": {
         "forgets to return the copy": """
-# hint: a module is to come back
+# hint: a copy is to come back
 def without_head(module, head):
     from copy import deepcopy
 
@@ -365,7 +365,7 @@ def without_head(module, head):
     return silent
 """,
         "sets the queries to zero: the head still hands over the mean": """
-# hint: queries of zero do not silence a head
+# hint: queries or keys of zero do not silence a head
 def without_head(module, head):
     from copy import deepcopy
 

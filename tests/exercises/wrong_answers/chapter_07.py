@@ -100,7 +100,7 @@ WRONG = {
         ),
         "eps has another default": "# hint: but not when eps is left\n"
         "def rms_norm(x, eps=1e-5):\n"
-        "    return F.rms_norm(x, x.shape[-1:], eps=eps)\n",
+        "    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt()\n",
         "the largest entry": size(
             "is not the root of mean square plus eps",
             "(x.abs().amax(-1, keepdim=True) + eps)",
@@ -109,10 +109,15 @@ WRONG = {
         "def rms_norm(x, eps=1e-6):\n"
         "    return F.layer_norm(x, x.shape[-1:], eps=eps)\n",
         "eps is a lower bound": """
-# hint: it is to be added to the mean square
+# hint: it is to be added to the mean
 def rms_norm(x, eps=1e-6):
     square = x.square().mean(-1, keepdim=True)
     return x / square.clamp(min=eps).sqrt()
+""",
+        "PyTorch is asked": """
+# hint: write it without rms_norm
+def rms_norm(x, eps=1e-6):
+    return F.rms_norm(x, x.shape[-1:], eps=eps)
 """,
     },
     "whole_layer": {
@@ -197,6 +202,14 @@ def whole_layer(x, attention, feed_forward, norms, norm_first):
         return x
     x = first(x + attention(x))
     return second(x + feed_forward(x))
+""",
+        "the library is asked": """
+# hint: write it without Residual
+def whole_layer(x, attention, feed_forward, norms, norm_first):
+    for norm, sublayer in zip(norms, (attention, feed_forward), strict=True):
+        join = Residual(x.shape[-1], norm_first=norm_first, norm=norm)
+        x = join(x, sublayer)
+    return x
 """,
     },
     "remember": {
