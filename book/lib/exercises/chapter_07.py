@@ -186,7 +186,8 @@ def of_post_norm(x, attend, feed, first, second):
 
 def of_pre_norm(x, attend, feed, first, second):
     """Mistakes of a layer whose norms stand in the branches."""
-    y, behind = x + attend(first(x)), x + first(attend(x))
+    alone = attend(first(x))
+    y, behind = x + alone, x + first(attend(x))
     normed = second(first(x) + attend(first(x)))
     return [
         (
@@ -205,6 +206,8 @@ def of_pre_norm(x, attend, feed, first, second):
             "goes into a sub-layer is normalised.",
         ),
         (y + feed(y), "the second norm is missing."),
+        (feed(second(y)), "no path leads past the feed-forward network."),
+        (alone + feed(second(alone)), "no path leads past attention."),
     ]
 
 
@@ -439,6 +442,7 @@ def payment_mistakes(stack, x, balances, payments):
 
 @exercise(6)
 def norm_gradient(answer, draw):
+    expect.own_work(answer, "enable_grad", "inference_mode")
     for shape in ((2, 5, 7), (11,)):
         x = 3 + 2 * draw.normal(*shape, dtype=torch.float64)
         grad = draw.normal(*shape, dtype=torch.float64)

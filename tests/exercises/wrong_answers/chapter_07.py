@@ -211,6 +211,16 @@ def whole_layer(x, attention, feed_forward, norms, norm_first):
         x = join(x, sublayer)
     return x
 """,
+        "pre-norm without the path past attention": """
+# hint: no path leads past attention
+def whole_layer(x, attention, feed_forward, norms, norm_first):
+    first, second = norms
+    if norm_first:
+        x = attention(first(x))
+        return x + feed_forward(second(x))
+    x = first(x + attention(x))
+    return second(x + feed_forward(x))
+""",
     },
     "remember": {
         "returns the network's two matrices only": """
@@ -439,6 +449,15 @@ def norm_gradient(x, grad):
         change = (norm(x + step) - norm(x - step)) / 2e-6
         slopes.append((change * grad).sum(-1))
     return torch.stack(slopes, dim=-1)
+""",
+        "autograd is switched on again": """
+# hint: write it without enable_grad
+def norm_gradient(x, grad):
+    with torch.inference_mode(False), torch.enable_grad():
+        leaf = x.clone().requires_grad_()
+        y = leaf - leaf.mean(-1, keepdim=True)
+        y = y / leaf.std(-1, correction=0, keepdim=True)
+        return torch.autograd.grad(y, leaf, grad.clone())[0]
 """,
     },
 }
