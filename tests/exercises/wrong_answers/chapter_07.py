@@ -451,7 +451,7 @@ def norm_gradient(x, grad):
     return torch.stack(slopes, dim=-1)
 """,
         "autograd is switched on again": """
-# hint: write it without enable_grad
+# hint: write it without inference_mode
 def norm_gradient(x, grad):
     with torch.inference_mode(False), torch.enable_grad():
         leaf = x.clone().requires_grad_()
