@@ -21,6 +21,12 @@ LEAST = {"text": 28, "code": 22, "drawing": 16}  # pixels of 720
 LEAST |= {"figure": 1.1, "pixels": 2}  # times its size on the page
 LOOK = (ROOT / "tests" / "site" / "slides.js").read_text()
 READY = "window.Reveal && Reveal.isReady()"
+ALL_AT_ONCE = """
+.reveal .slides > section, .reveal .slides .fragment {
+  display: block !important; visibility: visible !important;
+  opacity: 1 !important;
+}
+"""
 SHOW = "(n) => { Reveal.slide(n); Reveal.slide(n, 0, 99); }"
 DECKS = [
     path.stem
@@ -134,9 +140,11 @@ def shown(request, decks, offline):
         visit.tab.evaluate(FONTS)
         visit.tab.evaluate(SETTLE)
         visit.seen.append(visit.tab.evaluate(LOOK, LEAST))
-        for scheme in ("dark", "light"):
-            visit.tab.emulate_media(color_scheme=scheme)
-            visit.faint += visit.tab.evaluate(PROBE, True)["tooFaint"]
+    unveiled = visit.tab.add_style_tag(content=ALL_AT_ONCE)
+    for scheme in ("dark", "light"):
+        visit.tab.emulate_media(color_scheme=scheme)
+        visit.faint += visit.tab.evaluate(PROBE, True)["tooFaint"]
+    unveiled.evaluate("(style) => style.remove()")
     yield visit
     visit.tab.close()
 
@@ -236,11 +244,14 @@ def test_a_deck_prints_one_slide_a_page(decks, offline, tmp_path):
     visit = opened(offline, decks / f"{SAMPLE}.html", "?print-pdf")
     visit.tab.emulate_media(color_scheme="dark", media="print")
     visit.tab.wait_for_selector(".pdf-page")
+    figures = visit.tab.locator("section .figure").count()
     target = tmp_path / "deck.pdf"
     visit.tab.pdf(path=target, prefer_css_page_size=True)
     with pikepdf.open(target) as printed:
         sizes = {tuple(map(float, page.mediabox)) for page in printed.pages}
         assert len(printed.pages) == len(deck.slides(sample()))
+        shown = sum(len(page.get_images()) for page in printed.pages)
+        assert shown == figures > 0
     assert sizes == {(0, 0, 960, 540)}
     colour = "getComputedStyle(document.body).backgroundColor"
     assert visit.tab.evaluate(colour) == "rgb(255, 255, 255)"

@@ -18,6 +18,7 @@ from tools.taught import ROOT, toc_files
 SITE = ROOT / "_build" / "html"
 MAIN = re.compile(r"<main\b[^>]*>(.*?)</main>", re.S)
 PLACEHOLDER = "OWNER/REPO"
+ONLINE = "Teaching"  # the part for whoever has the site, and not in print
 SHELL = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -53,6 +54,7 @@ def book(root: Path = ROOT) -> dict:
         "parts": [
             {"caption": part["caption"], "pages": printed(part)}
             for part in toc["parts"]
+            if part["caption"] != ONLINE
         ],
     }
 

@@ -121,8 +121,8 @@ def planted_years(b, c, memory, other, year):
             ),
             (
                 "2019-03-03",
-                "(c): the first digit is read at the place where another 1 "
-                "or 2 was planted, and nothing comes before it.",
+                "(c): nothing changes, you say, but the first digit is read "
+                "from the vector that was planted.",
             ),
         ],
     )

@@ -33,7 +33,7 @@ def expected():
     return ["2019-07-07", "2084-03-03", "1919-03-03"]
 """,
         "one digit cannot overrule three": """
-# hint: and nothing comes before it
+# hint: (c): nothing changes
 def expected():
     return ["2019-03-07", "2084-03-03", "2019-03-03"]
 """,
