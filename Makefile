@@ -12,12 +12,16 @@ COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
   --no-loadscope-reorder
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
+GRADING = $(BIN)/python -m tools.grading \
+  $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
+  $(if $(CHAPTER),--chapter "$(CHAPTER)") $(if $(JOBS),--jobs "$(JOBS)") \
+  $(if $(ROSTER),--roster "$(ROSTER)") $(OPTIONS)
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve slides pdf offline site lab student test \
   test-tools test-library test-notebooks test-student test-site test-gpu \
   test-public test-nbgrader sync address faults kill-rates conformance bench \
-  model ablations project speedrun lint clean FORCE
+  model ablations project grade answers speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -127,6 +131,12 @@ ablations: .venv/.chapters ## 30 minutes | train without one ingredient after th
 
 project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
 	PYTHONPATH=book $(BIN)/python -m lib.projects $(PROJECT) $(FILE)
+
+grade: .venv/.book .venv/.chapters ## | grade notebooks in a sandbox (SUBMISSIONS=folder)
+	$(GRADING)
+
+answers: .venv/.book .venv/.chapters ## | their answers as files, to compare (SUBMISSIONS=folder)
+	$(GRADING) --answers
 
 speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)

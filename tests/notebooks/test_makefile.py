@@ -57,6 +57,19 @@ def test_one_chapter_can_be_synced():
     assert shapes.endswith("-m tools.shapes_page")
 
 
+def test_grading_is_told_all_that_was_said():
+    said = ["SUBMISSIONS=in box", "OUT=o", "CHAPTER=04", "JOBS=3"]
+    line = commands("grade", *said, "ROSTER=r.csv", "OPTIONS=--cpu 60")[-1]
+    assert " ".join(line.split()) == (
+        '.venv/bin/python -m tools.grading "in box" --out "o" --chapter "04" '
+        '--jobs "3" --roster "r.csv" --cpu 60'
+    )
+    line = commands("answers", "SUBMISSIONS=x")[-1]
+    assert " ".join(line.split()) == (
+        '.venv/bin/python -m tools.grading "x" --answers'
+    )
+
+
 def test_a_python_that_is_not_there_is_named_in_one_line():
     done = make("book", "PYTHON=python-of-tomorrow")
     first, last = done.stderr.splitlines()

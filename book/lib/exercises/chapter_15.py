@@ -135,40 +135,12 @@ def causal_in_blocks(answer, draw):
         "the first row is NaN: a query sees at least itself, so the block "
         "on the diagonal is needed.",
     )
-    place = torch.arange(n, device=q.device)
-    staircase = place[:, None] // block >= place // block
-    scores = q @ k.T / 7**0.5
     expect.close(
         got,
         in_order(q, k, v),
         f"some rows of {n} tokens in blocks of {block} are wrong. Which is "
         "the first, and in which block does it lie?",
-        [
-            (
-                in_order(7**0.5 * q, k, v),
-                "the scale is missing: divide the scores by the square root "
-                "of d.",
-            ),
-            (
-                F.scaled_dot_product_attention(q, k, v),
-                "nothing is hidden: every query sees the future.",
-            ),
-            (
-                F.scaled_dot_product_attention(q, k, v, staircase),
-                "inside the block on the diagonal a query still sees later "
-                "keys: some of its pairs are in the future.",
-            ),
-            (
-                row_by_row(scores, v, block, faded=False),
-                "when a larger score arrives, what was summed so far must "
-                "shrink: it was measured from the old maximum.",
-            ),
-            (
-                row_by_row(scores, v, block, faded=True),
-                "a mean of the blocks' own means counts all blocks alike: "
-                "add up sums and counts, and divide once.",
-            ),
-        ],
+        slips_in_blocks(q, k, v, block),
     )
     only_what_is_needed(answer, draw)
     for length, size in ((24, 8), (5, 8), (6, 1), (1, 3)):
@@ -181,6 +153,38 @@ def causal_in_blocks(answer, draw):
             got = answer(*parts, size)
         expect.close(got, in_order(*parts), hint)
     far_from_zero(answer, draw)
+
+
+def slips_in_blocks(q, k, v, block):
+    """What known mistakes give, each with its hint."""
+    place = torch.arange(len(q), device=q.device)
+    staircase = place[:, None] // block >= place // block
+    scores = q @ k.T / q.shape[-1] ** 0.5
+    return [
+        (
+            in_order(q.shape[-1] ** 0.5 * q, k, v),
+            "the scale is missing: divide the scores by the square root of d.",
+        ),
+        (
+            F.scaled_dot_product_attention(q, k, v),
+            "nothing is hidden: every query sees the future.",
+        ),
+        (
+            F.scaled_dot_product_attention(q, k, v, staircase),
+            "inside the block on the diagonal a query still sees later "
+            "keys: some of its pairs are in the future.",
+        ),
+        (
+            row_by_row(scores, v, block, faded=False),
+            "when a larger score arrives, what was summed so far must "
+            "shrink: it was measured from the old maximum.",
+        ),
+        (
+            row_by_row(scores, v, block, faded=True),
+            "a mean of the blocks' own means counts all blocks alike: "
+            "add up sums and counts, and divide once.",
+        ),
+    ]
 
 
 def in_order(q, k, v):

@@ -433,7 +433,6 @@ def llama_block(x, w, heads, kv_heads, eps):
 COMMUTES = "the factors or summands may stand in any order"
 EQUIVALENT = {
     "predicted_turn": {
-        "prompt, written = (3, 9) # given": COMMUTES,
         "return (written + prompt)": COMMUTES,
     },
     "weights_of": {

@@ -158,6 +158,17 @@ def takes_from(attend, x, may_attend):
 """,
     },
     "padding_gap": {
+        "where all is shown, a mask of numbers will do": """
+# hint: a mask is boolean
+def padding_gap(attend, x, lengths):
+    real = torch.arange(x.shape[1]) < torch.tensor(lengths)[:, None]
+    together = attend(x, real[:, None])
+    gaps = []
+    for n, length in enumerate(lengths):
+        alone = attend(x[[n], :length], torch.ones(1, 1, length))
+        gaps.append((together[[n], :length] - alone).abs().max().item())
+    return max(gaps)
+""",
         "a gap as a tensor": """
 # hint: return a plain number
 def padding_gap(attend, x, lengths):
@@ -397,6 +408,21 @@ def window(attend, length, width):
 """,
     },
     "key_head": {
+        "the heads are counted from the end": """
+# hint: the heads are shared as
+def key_head(attend, query_heads, key_heads, d_head):
+    q = drawn(1, query_heads, 5, d_head)
+    k, v = (drawn(1, key_heads, 5, d_head, seed=s) for s in (1, 2))
+    before, found = attend(q, k, v), [0] * query_heads
+    for group in range(key_heads):
+        other = v.clone()
+        other[:, group] += drawn(5, d_head, seed=3)
+        moved = (attend(q, k, other) != before).flatten(2).any(-1)[0]
+        for head in range(query_heads):
+            if moved[head]:
+                found[head] = key_heads - 1 - group
+    return found
+""",
         "one query for all heads": """
 # hint: attend takes q of the shape
 def key_head(attend, query_heads, key_heads, d_head):

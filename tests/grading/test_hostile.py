@@ -1,0 +1,397 @@
+"""Whatever is handed in gets a row, costs only itself, and learns nothing."""
+
+import csv
+import json
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.grading.handed_in import (
+    NAME,
+    chapter,
+    code,
+    handed_in,
+    save,
+    solutions,
+)
+from tests.grading.hostile import ATTACKS
+from tools.grading import __main__ as command
+from tools.grading import attempts, notebook, running, sandbox
+from tools.grading.results import Results
+from tools.taught import ROOT
+
+ELSEWHERE = ("my_attention", "decoder_mask")  # where all earn their points
+LIMITS = ["--cpu", "2", "--wall", "10", "--memory", "1024", "--chapter", "04"]
+
+
+@pytest.fixture(scope="module")
+def rows(bubblewrap, tmp_path_factory):
+    """The grades of all who hand in an attack, or what is no notebook."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, (source, _) in ATTACKS.items():
+        answers = {
+            other: f"{text}\n# by {name}"
+            for other, text in solutions(*ELSEWHERE).items()
+        }
+        answers["window_mask"] = source
+        save(handed_in(answers), folder / "in" / name / f"{NAME}.ipynb")
+    hand_in_oddities(folder / "in")
+    arguments = [f"{folder}/in", "--out", f"{folder}/out", "--jobs", "2"]
+    assert command.main([*arguments, *LIMITS]) == 0
+    with (folder / "out" / "grades.csv").open(encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def table(rows):
+    """The rows of the attacks, by student and exercise."""
+    return {
+        (row["student"], row["exercise"].partition(" ")[2]): row
+        for row in rows
+    }
+
+
+@pytest.fixture(scope="module")
+def odd(rows):
+    """The rows by student."""
+    found = {}
+    for row in rows:
+        found.setdefault(row["student"], []).append(row)
+    return found
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
+    row = table[name, "window_mask"]
+    assert row["points"] == "0", row
+    assert re.search(ATTACKS[name][1], row["hint"]), row["hint"]
+    assert len(row["hint"]) <= 400
+    for other in ELSEWHERE:
+        row = table[name, other]
+        assert row["points"] == row["of"], row["hint"]
+
+
+@pytest.mark.parametrize(
+    "name, sign",
+    [
+        ("replaces comparisons of torch", "replaced torch.equal"),
+        ("replaces parts of the harness", "replaced lib.exercises"),
+        ("replaces the code of the harness", "replaced lib.exercises.judge"),
+        (
+            "replaces the description of its exercise",
+            "replaced lib.exercises.chapter_04.window_mask.examine",
+        ),
+        (
+            "hides what the harness is built on",
+            "replaced lib.exercises.expect.isinstance",
+        ),
+        ("hides what the harness is built on", "replaced torch.Tensor.__eq__"),
+        ("raises a verdict of its own", "look by hand: lib.exercises"),
+        ("kills its process", "look by hand: os"),
+    ],
+)
+def test_who_tries_is_named(table, name, sign):
+    assert sign in table[name, "window_mask"]["notes"]
+
+
+# One answer after the other in one sandbox.
+
+
+@pytest.fixture(scope="module")
+def box(bubblewrap):
+    limits = sandbox.Limits(cpu=5, wall=20, memory=1 << 30)
+    with sandbox.Sandbox(limits, sandbox.hidden_places()) as box:
+        box.start()
+        if not box.apart:
+            pytest.skip("here nothing is apart within a sandbox")
+        yield box
+
+
+def attempt_of(source: str) -> attempts.Attempt:
+    """What is run for an answer to exercise 4.1."""
+    raw = handed_in({"window_mask": source})["cells"]
+    cells = [notebook.cell(cell) for cell in raw]
+    answer = notebook.answer_to("window_mask", cells, chapter())
+    task = chapter().tasks["window_mask"]
+    return attempts.attempt_of(task, answer, cells, chapter(), 0, 1)
+
+
+def tried(box, source: str) -> dict:
+    """What came of it."""
+    return box.attempt(attempt_of(source).job())
+
+
+def said(box, source: str) -> str:
+    """What an answer has found out, which it says in an error."""
+    body = "\n    ".join(source.strip().splitlines())
+    text = f"def window_mask(length, width):\n    {body}"
+    found = tried(box, f"{text}\n    raise ValueError(repr(seen))")
+    return found["hint"]
+
+
+LOOK = """
+import os, sys
+seen = []
+for place in {places}:
+    try:
+        if os.path.isdir(place):
+            seen += [f"{{place}}/{{n}}" for n in os.listdir(place)][:2]
+        else:
+            with open(place, "rb") as file:
+                seen.append((place, file.read(10)))
+    except OSError:
+        pass
+"""
+
+
+def test_it_sees_neither_key_nor_tests_nor_others(box, tmp_path):
+    (tmp_path / "other.ipynb").write_text("secret")
+    places = [ROOT / "book" / f"{NAME}.ipynb", ROOT / "tests", ROOT / "tools"]
+    places += [ROOT / ".git", tmp_path, tmp_path / "other.ipynb", Path.home()]
+    places += ["/etc/passwd", "/etc/shadow", "/home", "/var", "/proc", "/run"]
+    assert (ROOT / "tests").exists()
+    hint = said(box, LOOK.format(places=[str(place) for place in places]))
+    assert "ValueError: []" in hint or only_folders(hint)
+
+
+def only_folders(hint: str) -> bool:
+    """Of a home, only the way to the Python in it may be seen."""
+    home = str(Path.home())
+    names = [home, *(str(p) for p in sandbox.python_homes())]
+    seen = hint.partition("[")[2].partition("]")[0].split(", ")
+    return all(
+        any(name.startswith(place.strip("'")) for name in names)
+        for place in seen
+    )
+
+
+WALK = """
+import os
+seen = []
+for place, folders, names in os.walk("/"):
+    folders[:] = [f for f in folders if f not in ("usr", "sys")]
+    seen += [n for n in names if n in {names}]
+"""
+
+
+def test_no_notebook_lies_anywhere_in_it(box):
+    names = (f"{NAME}.ipynb", "grades.csv", "results.jsonl", "slices.py")
+    assert "ValueError: []" in said(box, WALK.format(names=names))
+
+
+def test_it_reaches_no_network(box):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        hint = said(
+            box,
+            f"""
+import socket
+seen = []
+for place in (("127.0.0.1", {port}), ("1.1.1.1", 53)):
+    try:
+        socket.create_connection(place, timeout=1)
+        seen.append(place)
+    except OSError:
+        pass
+""",
+        )
+    assert "ValueError: []" in hint
+
+
+def test_it_is_nobody_and_alone(box):
+    hint = said(box, "import os\nseen = (os.getpid(), os.getuid())")
+    assert "(1, 65534)" in hint
+    hint = said(
+        box,
+        """
+import os
+seen = []
+for pid in range(2, 500):
+    try:
+        os.kill(pid, 0)
+        seen.append(pid)
+    except ProcessLookupError:
+        pass
+""",
+    )
+    assert "ValueError: []" in hint
+
+
+def test_nothing_is_left_for_the_next(box):
+    """Files, processes, and names: each answer starts from the same."""
+    leave = """
+import os, time
+for place in ("/answer/left", "/dev/shm/left", "left"):
+    open(place, "w").write("for the next")
+left = lib_left = 1
+torch.left = 1
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        time.sleep(10_000)
+    os._exit(0)
+seen = "left behind"
+"""
+    assert "left behind" in said(box, leave)
+    look = """
+import os
+places = ("/answer/left", "/dev/shm/left", "left")
+seen = [p for p in places if os.path.exists(p)]
+seen += [n for n in ("left", "lib_left") if n in globals()]
+seen += [1] * hasattr(torch, "left")
+"""
+    assert "ValueError: []" in said(box, look)
+    assert box.process is not None, "the same sandbox tried both"
+
+
+def test_it_gains_no_powers(box):
+    """In namespaces of its own making it is not more than it was."""
+    hint = said(
+        box,
+        """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+seen = []
+if libc.mount(b"proc", b"/proc", b"proc", 0, None) == 0:
+    seen.append("mounted")
+if libc.umount2(b"/proc", 2) == 0:
+    seen.append("unmounted")
+if libc.unshare(0x10000000 | 0x00020000) == 0:
+    for name in (b"/proc", b"/tmp", b"/dev/shm"):
+        if libc.umount2(name, 2) == 0:
+            seen.append(name)
+""",
+    )
+    assert "ValueError: []" in hint
+
+
+def test_the_library_is_the_teachers(box):
+    """Whatever lies beside the notebook, `lib` is the book's."""
+    shadow = "import sys\nsys.path.insert(0, '.')\n"
+    found = tried(box, shadow + solutions("window_mask")["window_mask"])
+    assert found["state"] == "right", found
+    hint = said(box, "import lib.softmax\nseen = lib.softmax.__file__")
+    assert "/book/lib/softmax.py" in hint
+
+
+# What one notebook can be.
+
+
+def odd_texts() -> dict[str, str]:
+    """What stands in files that are called notebooks."""
+    right = handed_in(solutions())
+    cells = [
+        1,
+        None,
+        {"cell_type": 5, "source": 7},
+        {"cell_type": "code", "source": [1, "x"], "metadata": []},
+        {"cell_type": "code", "metadata": {"nbgrader": 3}},
+        *right["cells"],
+    ]
+    return {
+        "broken": json.dumps(right)[:-100],
+        "empty": "",
+        "list": "[1, 2]",
+        "text": "my homework",
+        "nested": "[" * 200_000,
+        "no cells": '{"metadata": {}}',
+        "odd cells": json.dumps({"cells": cells}),
+    }
+
+
+def hand_in_oddities(folder: Path) -> None:
+    name = f"{NAME}.ipynb"
+    for student, text in odd_texts().items():
+        (folder / student).mkdir(parents=True)
+        (folder / student / name).write_text(text)
+    (folder / "not utf-8").mkdir()
+    (folder / "not utf-8" / name).write_bytes(b"\xff\xfe\x00cells")
+    (folder / "pipe").mkdir()
+    os.mkfifo(folder / "pipe" / name)
+    (folder / "link").mkdir()
+    (folder / "link" / name).symlink_to(chapter().path)
+    (folder / "linked folder").symlink_to(ROOT / "book")
+    (folder / "folder in folder" / "deep").mkdir(parents=True)
+    (folder / "folder in folder" / "book").symlink_to(ROOT / "book")
+    (folder / "pdf only").mkdir()
+    (folder / "pdf only" / "04_masks.pdf").write_bytes(b"%PDF")
+    loud = handed_in(solutions())
+    output = {"output_type": "stream", "name": "stdout", "text": "x" * 10**7}
+    loud["cells"].append({**code("1"), "outputs": [output]})
+    save(loud, folder / "loud" / name)
+    shipped = folder / "ships a library"
+    save(handed_in({"window_mask": "x = 1"}), shipped / name)
+    (shipped / "lib").mkdir()
+    (shipped / "lib" / "exercises.py").write_text("def check(*a, **k): 0")
+    strange = "=HYPERLINK(1)"
+    save(handed_in(), folder / strange / name)
+
+
+@pytest.mark.parametrize(
+    "student, hint",
+    [
+        ("broken", "no valid JSON"),
+        ("empty", "it is empty"),
+        ("list", "it has no cells"),
+        ("text", "no valid JSON"),
+        ("nested", "nested too deeply"),
+        ("no cells", "it has no cells"),
+        ("not utf-8", "no text in UTF-8"),
+        ("pipe", "not an ordinary file"),
+        ("link", "links are not read"),
+        ("linked folder", "links are not read"),
+        ("folder in folder", "no notebook was handed in"),
+        ("pdf only", "no notebook was handed in (04_masks.pdf)"),
+    ],
+)
+def test_what_is_no_notebook_gets_its_rows(odd, student, hint):
+    for row in odd[student]:
+        assert hint in row["hint"]
+        assert row["points"] in ("0", "")
+
+
+@pytest.mark.parametrize("student", ["odd cells", "loud"])
+def test_what_is_odd_around_the_answers_costs_nothing(odd, student):
+    assert len(odd[student]) == len(chapter().tasks)
+    for row in odd[student]:
+        assert row["points"] == row["of"], row["hint"]
+
+
+def test_a_library_that_is_handed_in_is_not_used(odd):
+    row = odd["ships a library"][0]
+    assert (row["points"], row["hint"]) == ("0", "window_mask is not defined")
+
+
+def test_a_name_that_is_a_formula_is_only_a_name(odd):
+    assert len(odd["'=HYPERLINK(1)"]) == len(chapter().tasks)
+
+
+# A sandbox that ends; these come last, because they end one.
+
+
+def test_a_sandbox_that_ends_costs_one_answer(box, tmp_path, monkeypatch):
+    """The answer is tried again in a fresh one, then given up."""
+    results = Results(tmp_path / "results.jsonl", {})
+    crew = running.Crew([], results, lambda done, total: None)
+    box.process.kill()
+    attempt = attempt_of(solutions("window_mask")["window_mask"])
+    assert crew.result(box, attempt).state == "right"
+    with monkeypatch.context() as patch:
+        patch.setattr(box, "attempt", fails)
+        assert crew.result(box, attempt).state == "not graded"
+
+
+def fails(job: dict) -> dict:
+    raise sandbox.SandboxError("it broke off")
+
+
+def test_where_answers_cannot_be_apart_each_has_a_sandbox(box):
+    """Some systems allow one sandbox and nothing within it."""
+    box.apart = False
+    assert tried(box, solutions("window_mask")["window_mask"])["state"] == (
+        "right"
+    )
+    assert box.process is None

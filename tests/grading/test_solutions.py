@@ -1,0 +1,36 @@
+"""The book's own answers earn all points in the sandbox, and no suspicion."""
+
+import pytest
+
+from tools.grading import attempts, notebook, sandbox
+from tools.grading.key import key
+from tools.taught import ROOT
+
+DESCRIBED = sorted(
+    int(path.stem[-2:])
+    for path in (ROOT / "book" / "lib" / "exercises").glob("chapter_*.py")
+)
+
+
+@pytest.fixture(scope="module")
+def box(bubblewrap):
+    with sandbox.Sandbox(sandbox.Limits(), sandbox.hidden_places()) as box:
+        yield box
+
+
+@pytest.mark.parametrize("number", DESCRIBED)
+def test_the_books_own_answers_are_right(box, number):
+    (chapter,) = (c for c in key().values() if c.number == number)
+    page = [
+        notebook.Cell("code", task.solution, name)
+        for name, task in chapter.tasks.items()
+    ]
+    for name, task in chapter.tasks.items():
+        answer = notebook.answer_to(name, page, chapter)
+        attempt = attempts.attempt_of(task, answer, page, chapter, 0, 1)
+        assert not attempts.suspicions(attempt.own), task
+        if box.process is None:
+            box.start()
+        found = box.attempt(attempt.job())
+        assert found["state"] == "right", (task, found)
+        assert found["notes"] == [], task

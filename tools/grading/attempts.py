@@ -1,0 +1,188 @@
+"""What is run for an answer, and by what it is known again.
+
+That is the chapter's cells that the answer needs, the student's own that it
+needs, the answer itself, and the check from the book. Nothing else of the
+chapter or of the submission.
+"""
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from tools import slices
+from tools.exercises import Task
+from tools.grading.key import Chapter, plain
+from tools.grading.notebook import Answer, Cell, helpers
+from tools.taught import ROOT
+
+SUSPECT_MODULES = {
+    "builtins",
+    "ctypes",
+    "gc",
+    "importlib",
+    "inspect",
+    "mmap",
+    "os",
+    "pathlib",
+    "shutil",
+    "signal",
+    "socket",
+    "subprocess",
+    "sys",
+    "threading",
+    "unittest",
+}
+SUSPECT_NAMES = {
+    "__builtins__",
+    "__import__",
+    "compile",
+    "eval",
+    "exec",
+    "get_ipython",
+    "globals",
+    "open",
+    "vars",
+}
+SUSPECT_ATTRIBUTES = {
+    "__closure__",
+    "__code__",
+    "__dict__",
+    "__globals__",
+    "__subclasses__",
+    "__traceback__",
+    "_getframe",
+    "f_back",
+    "settrace",
+}
+SUSPECT_METHODS = {
+    "__bool__",
+    "__eq__",
+    "__instancecheck__",
+    "__torch_dispatch__",
+    "__torch_function__",
+}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """All that decides what becomes of an answer."""
+
+    number: str
+    name: str
+    chapter: tuple[str, ...]
+    own: tuple[str, ...]
+    check: str
+
+    def job(self) -> dict:
+        """As the sandbox gets it."""
+        return {
+            "number": self.number,
+            "name": self.name,
+            "chapter": list(self.chapter),
+            "own": list(self.own),
+            "check": self.check,
+        }
+
+    def fingerprint(self) -> str:
+        """Another one when the answer, the key or the library has changed."""
+        text = json.dumps([library_digest(), self.job()])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def attempt_of(
+    task: Task,
+    answer: Answer,
+    cells: list[Cell],
+    chapter: Chapter,
+    variant: int,
+    seed: int,
+) -> Attempt:
+    """What is run for an answer of a notebook."""
+    own = {plain(text): text for text in helpers(answer, cells, chapter)}
+    page = [*task.before, *map(code_cell, own)]
+    source = f"{plain(answer.source) or ''}\n{task.check.source}"
+    needed = slices.needed(page, source)
+    return Attempt(
+        task.number,
+        task.name,
+        tuple(text for text in needed if text not in own),
+        (*(own[text] for text in needed if text in own), answer.source),
+        with_arguments(task.check.source, variant=variant, seed=seed),
+    )
+
+
+def code_cell(source: str) -> NotebookNode:
+    """As much of a cell as `slices` reads."""
+    return NotebookNode(cell_type="code", source=source, metadata={})
+
+
+def with_arguments(check: str, **arguments: int) -> str:
+    """A check cell whose call of `check` has further arguments."""
+    tree = ast.parse(check)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check":
+            node.keywords += [
+                ast.keyword(name, ast.Constant(value))
+                for name, value in arguments.items()
+            ]
+    return ast.unparse(tree)
+
+
+@cache
+def library_digest(root: Path = ROOT) -> str:
+    """Another text when the library, or what runs answers, has changed."""
+    digest = hashlib.sha256()
+    inside = Path(__file__).with_name("inside")
+    for folder in (root / "book" / "lib", inside):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def suspicions(sources: tuple[str, ...]) -> list[str]:
+    """What an answer to these exercises hardly needs: somebody should look.
+
+    Who forges a verdict within the process must get at it somehow; this
+    names the usual ways, and honest code that takes one is not punished.
+    """
+    found = {
+        name
+        for source in sources
+        if (text := plain(source))
+        for node in ast.walk(ast.parse(text))
+        for name in suspicious(node)
+    }
+    return sorted(found)
+
+
+def suspicious(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield from suspicious_module(alias.name)
+    elif isinstance(node, ast.ImportFrom):
+        yield from suspicious_module(node.module or "")
+    elif isinstance(node, ast.FunctionDef) and node.name in SUSPECT_METHODS:
+        yield node.name
+    elif isinstance(node, ast.Name) and node.id in SUSPECT_NAMES:
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        if node.attr in SUSPECT_ATTRIBUTES:
+            yield node.attr
+        if isinstance(node.ctx, ast.Store) and is_module(node.value):
+            yield f"sets {ast.unparse(node)}"
+
+
+def suspicious_module(name: str) -> Iterator[str]:
+    if name.split(".")[0] in SUSPECT_MODULES or "exercises" in name:
+        yield name
+
+
+def is_module(node: ast.AST) -> bool:
+    return ast.unparse(node).split(".")[0] in ("torch", "F", "lib", "math")

@@ -1,0 +1,107 @@
+"""Runs an answer and its check in this process, and says what came of it."""
+
+import random
+import traceback
+
+import torch
+from guard import Guard
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+SPECIFICATIONS = "/book/lib/exercises/"
+EMPTY = "def {}(*given, **named):\n    raise NotImplementedError"
+LONGEST = 200  # characters of an error's own words
+
+
+def new_shell() -> InteractiveShell:
+    """What runs cells in a notebook, without a history on the disk."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = InteractiveShell.instance(config=config)
+    shell.showtraceback = lambda *given, **named: None
+    shell.showsyntaxerror = lambda *given, **named: None
+    return shell
+
+
+def run(shell: InteractiveShell, source: str) -> BaseException | None:
+    """Run a cell; returns what it raised."""
+    done = shell.run_cell(source)
+    return done.error_before_exec or done.error_in_exec
+
+
+def attempt(shell: InteractiveShell, job: dict) -> dict:
+    """What the check says of an answer.
+
+    First come the chapter's own cells, then the student's; the check and
+    what it relies on are the book's again before it runs.
+    """
+    torch.manual_seed(0)
+    random.seed(0)
+    for source in job["chapter"]:
+        if error := run(shell, source):
+            why = f"a cell of the chapter stops with {words(error)}"
+            return {"state": "broken", "hint": why}
+    guard = Guard()
+    for source in job["own"]:
+        if error := run(shell, source):
+            return {"state": "stopped", "hint": stopped(error)}
+    notes = [f"replaced {name}" for name in guard.mend()]
+    verdict = checked(shell, job)
+    if replaced := guard.mend():
+        why = f"it replaced {replaced[0]} while it was being checked"
+        verdict = {"state": "tampered", "hint": why}
+    elif verdict.get("share") and not refuses_nothing(shell, job):
+        why = "the check accepts an empty answer as well"
+        verdict = {"state": "tampered", "hint": why}
+    return {**verdict, "notes": notes}
+
+
+def checked(shell: InteractiveShell, job: dict) -> dict:
+    """The verdict of the check cell, which is the book's."""
+    from lib.exercises.verdict import NotStarted, Wrong
+
+    if job["name"] not in shell.user_ns:
+        return {"state": "wrong", "hint": f"{job['name']} is not defined"}
+    error = run(shell, job["check"])
+    if error is None:
+        return {"state": "right", "share": 1.0}
+    if isinstance(error, NotStarted):
+        return {"state": "not started"}
+    if not isinstance(error, Wrong):
+        return {"state": "stopped", "hint": stopped(error)}
+    if not is_from_check(error, Wrong):
+        return {"state": "tampered", "hint": "it raised its verdict itself"}
+    prefix = f"{job['number']} {job['name']}: "
+    hint = str(error.hint).removeprefix(prefix).removeprefix("not yet. ")
+    return {"state": "wrong", "hint": hint, "share": error.share}
+
+
+def is_from_check(error: BaseException, kind: type) -> bool:
+    """Was a verdict first raised in the description of an exercise?"""
+    while isinstance(error.__context__, kind):
+        error = error.__context__
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename.startswith(SPECIFICATIONS)
+
+
+def refuses_nothing(shell: InteractiveShell, job: dict) -> bool:
+    """Does the check still refuse an answer that does nothing?"""
+    run(shell, EMPTY.format(job["name"]))
+    return run(shell, job["check"]) is not None
+
+
+def words(error: BaseException) -> str:
+    """An error in a line."""
+    text = " ".join(str(error).split())[:LONGEST]
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
+
+
+def stopped(error: BaseException) -> str:
+    """How somebody's code stopped, and in which line of the cell."""
+    if isinstance(error, SyntaxError):
+        return f"your code is no Python: {words(error)}"
+    frames = traceback.extract_tb(error.__traceback__)
+    cells = [f for f in frames if "ipython-input" in f.filename]
+    where = f" (line {cells[-1].lineno} of the cell)" if cells else ""
+    return f"your code stops with {words(error)}{where}"

@@ -1,0 +1,241 @@
+"""What a student handed in: cells of a notebook, if it is one.
+
+Nothing of a submission is trusted: a file may be no notebook, huge, or made
+to break whoever reads it. What is wrong with it becomes a sentence.
+"""
+
+import json
+import os
+import re
+import stat
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tools.grading.key import (
+    MEMORY,
+    Chapter,
+    defined,
+    meaning,
+    plain,
+    untouched,
+)
+
+LARGEST = 64 << 20  # bytes of a file
+MOST_CELLS = 5000
+# No link is followed, nor is what is no file waited for; Windows lacks both.
+CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+VARIANT = re.compile(r"\bcheck\([^#\n]*\bvariant=(\d{1,9})\b")
+CHECKED = re.compile(r"^check\(\s*[\"'](\d+)\.\d+[\"']", re.MULTILINE)
+HEADING = re.compile(r"^### Exercise (\d+)\.\d+ ·", re.MULTILINE)
+
+
+class Unreadable(Exception):
+    """Why a file is no notebook that can be graded."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it was handed in."""
+
+    kind: str
+    source: str
+    grade_id: str = ""
+    is_check: bool = False
+    is_first: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What stands for an exercise in a notebook."""
+
+    source: str
+    place: int
+    notes: tuple[str, ...] = ()
+
+
+def read(path: Path) -> list[Cell]:
+    """The cells of a notebook.
+
+    Raises:
+        Unreadable: it is none.
+    """
+    try:
+        parsed = json.loads(content(path).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Unreadable("it is no text in UTF-8") from None
+    except ValueError as error:
+        raise Unreadable(f"it is no valid JSON: {error}") from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("it is nested too deeply") from None
+    if not isinstance(parsed, dict) or not isinstance(
+        parsed.get("cells"), list
+    ):
+        raise Unreadable("it is no notebook: it has no cells")
+    if len(parsed["cells"]) > MOST_CELLS:
+        raise Unreadable(f"it has more than {MOST_CELLS} cells")
+    return [cell(c) for c in parsed["cells"] if isinstance(c, dict)]
+
+
+def content(path: Path) -> bytes:
+    """The bytes of an ordinary file; no link is followed."""
+    try:
+        file = os.open(path, os.O_RDONLY | CAREFULLY)
+    except OSError as error:
+        if path.is_symlink():
+            raise Unreadable("it is a link, and links are not read") from None
+        raise Unreadable(f"it cannot be read: {error.strerror}") from None
+    with os.fdopen(file, "rb") as opened:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("it is not an ordinary file")
+        if status.st_size > LARGEST:
+            raise Unreadable(f"it is larger than {LARGEST >> 20} MB")
+        data = opened.read(LARGEST + 1)
+    if not data.strip():
+        raise Unreadable("it is empty")
+    return data
+
+
+def cell(raw: dict) -> Cell:
+    """A cell, whatever its parts are made of."""
+    source = raw.get("source", "")
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    metadata = raw.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    grader = metadata.get("nbgrader")
+    grader = grader if isinstance(grader, dict) else {}
+    tags = metadata.get("tags")
+    return Cell(
+        kind=str(raw.get("cell_type")),
+        source=source if isinstance(source, str) else "",
+        grade_id=str(grader.get("grade_id", "")),
+        is_check=bool(grader.get("grade")),
+        is_first=isinstance(tags, list) and "colab" in tags,
+    )
+
+
+def code(cells: list[Cell]) -> list[tuple[int, Cell]]:
+    """The cells that can be a student's, with their places."""
+    return [
+        (place, cell)
+        for place, cell in enumerate(cells)
+        if cell.kind == "code"
+        and cell.source.strip()
+        and not (cell.is_check or cell.is_first)
+        and not CHECKED.search(cell.source)
+    ]
+
+
+def chapter_of(path: Path, cells: list[Cell], key: dict[str, Chapter]):
+    """The chapter that a notebook belongs to, and a note if its name lies.
+
+    The file's name says it, unless the exercises in it are another's.
+    """
+    named = named_chapter(path, key)
+    found = [signs(cell) for cell in cells]
+    scores = {name: of_it(found, chapter) for name, chapter in key.items()}
+    best = max(scores, key=scores.get, default=None)
+    if best is None or not scores[best]:
+        return key.get(named), ""
+    if named is None or not scores[named]:
+        note = f"the file is named {path.name}" if named else ""
+        return key[best], note
+    return key[named], ""
+
+
+def named_chapter(path: Path, key: dict[str, Chapter]) -> str | None:
+    """The chapter whose name, or number, a file's name has.
+
+    Failing that, it is the one that a folder above is named for.
+    """
+    text = path.name.lower()
+    for part in (text, *(part.lower() for part in path.parts[:-1][::-1])):
+        for name in key:
+            if name.lower() in part:
+                return name
+    for name, chapter in key.items():
+        pattern = rf"(?<!\d)0?{chapter.number}(?!\d)"
+        if re.fullmatch(rf"(chapter|ch)?[ _-]*{pattern}\D*", text):
+            return name
+    return None
+
+
+def of_it(found: list[tuple], chapter: Chapter) -> int:
+    """How many signs there are that cells are of a chapter."""
+    return sum(
+        numbers.count(chapter.number) + len(names & chapter.tasks.keys())
+        for numbers, names in found
+        if numbers or names
+    )
+
+
+@lru_cache(MEMORY)
+def signs(cell: Cell) -> tuple[list[int], frozenset[str]]:
+    """The numbers of chapters that a cell names, and what it defines."""
+    if cell.kind != "code":
+        return [int(n) for n in HEADING.findall(cell.source)], frozenset()
+    numbers = [int(number) for number in CHECKED.findall(cell.source)]
+    return numbers, defined(cell.source) | {cell.grade_id} - {""}
+
+
+def answer_to(name: str, cells: list[Cell], chapter: Chapter) -> Answer | None:
+    """The cell that answers an exercise; None if there is none.
+
+    It has the exercise's grade_id or, where that is lost or the answer was
+    written into another cell, defines its name. Of several the last one
+    counts, stubs aside: it is what the name means when all cells have run.
+    """
+    found = [
+        (place, cell)
+        for place, cell in code(cells)
+        if cell.grade_id == name or name in defined(cell.source)
+    ]
+    begun = [f for f in found if not is_stub(f[1].source, chapter)]
+    if not found:
+        return None
+    place, cell = (begun or found)[-1]
+    notes = []
+    if len(begun) > 1:
+        notes.append(f"{len(begun)} cells answer it: the last one counts")
+    if cell.grade_id != name:
+        notes.append("recognised by the name that it defines")
+    return Answer(cell.source, place, tuple(notes))
+
+
+def is_stub(source: str, chapter: Chapter) -> bool:
+    return untouched(source) in chapter.stubs
+
+
+def helpers(answer: Answer, cells: list[Cell], chapter: Chapter) -> list[str]:
+    """A student's own cells, those before the answer last.
+
+    They are what the book did not write and what can be run; the last cell
+    that defines a name is the one that an answer gets.
+    """
+    before, after = [], []
+    for place, cell in code(cells):
+        is_own = meaning(cell.source) not in chapter.written
+        is_own = is_own and not is_stub(cell.source, chapter)
+        if place != answer.place and is_own and plain(cell.source):
+            (before if place < answer.place else after).append(cell.source)
+    return after + before
+
+
+def variant_of(cells: list[Cell]) -> int:
+    """The variant that a notebook says it is; 0 is the book's."""
+    for cell in cells:
+        if cell.kind == "code" and (found := VARIANT.search(cell.source)):
+            return int(found[1])
+    return 0
+
+
+def has_edited_check(name: str, cells: list[Cell], chapter: Chapter) -> bool:
+    """Was a check cell changed? It is not run; somebody may want to ask."""
+    wanted = meaning(chapter.tasks[name].check.source)
+    return any(
+        meaning(re.sub(r",\s*variant=\d+", "", cell.source)) != wanted
+        for cell in cells
+        if cell.is_check and cell.grade_id == f"{name}-check"
+    )
