@@ -262,7 +262,7 @@ PROBABILITIES = "probabilities come back: logits are asked for."
 @exercise(3)
 def step_aside(answer, draw):
     names = draw.lots.sample("abcdefgh", 3)
-    beams = {name: -draw.whole(0, 30) / 20 for name in names}
+    beams = {name: -draw.whole(1, 30) / 20 for name in names}
     table = {name: shares(draw) for name in names}
     for width in (1, 2, 3, 4, 20):
         one_step(answer, beams, table, width)
