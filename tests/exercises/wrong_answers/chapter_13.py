@@ -289,6 +289,10 @@ def step_aside(beams, next_letters, width):
                 "key=lambda t: candidates[t] / ((5 + len(t)) / 6) ** 0.6,",
             ),
         ),
+        "one place too many": hinted(
+            "should have ended",
+            with_change(STEP, "== width:", "== width + 1:"),
+        ),
         "what has ended comes first": hinted(
             "have changed places",
             with_change(STEP, "return going, ended", "return ended, going"),
