@@ -437,7 +437,7 @@ def loss_of(answer, draw):
             logits[0] -= 3 * scale
             logits[1] += 3 * scale
             target = draw.ids(0, 11, 9)
-            target[:3] = torch.tensor([0, 5, 11])
+            target[:4] = torch.tensor([0, 4, 8, 11])
             parts = [part.clone() for part in logits.split(columns, dim=1)]
             starts = [sum(columns[:n]) for n in range(len(columns))]
             summaries = []
@@ -449,7 +449,8 @@ def loss_of(answer, draw):
             expect.that(
                 scale < 2 or torch.as_tensor(got).isfinite(),
                 "logits near 1,000 give a loss of "
-                f"{float(got):.0f}: their exponentials overflow.",
+                f"{float(got):.0f}: their exponentials overflow, or all "
+                "become 0. Take off the largest logit, row by row.",
             )
             one_loss(got, logits, target, parts, starts)
 
@@ -492,6 +493,11 @@ def one_loss(got, logits, target, parts, starts):
         * (target < part.shape[1])
         for part in parts
     ]
+    named = [
+        part[rows, (target - first).clamp(0, part.shape[1] - 1)]
+        * ((target >= first) & (target <= end))
+        for part, first, end in zip(parts, starts, ends, strict=True)
+    ]
     mistakes = [
         (
             ((logs - largest).logsumexp(0) - right + largest[owner, rows]),
@@ -507,6 +513,11 @@ def one_loss(got, logits, target, parts, starts):
             log - picked(lambda t, first, n: (t - first).clamp(0, n - 1)),
             "every worker names a logit for the target, and only the one "
             "that holds its column may.",
+        ),
+        (
+            log - sum(named),
+            "a worker's last column is token number first + columns - 1: "
+            "the next one is its neighbour's.",
         ),
         (
             log - sum(taken),

@@ -128,7 +128,11 @@ def one_table(answer, draw, attend, mask, right, size=1.0):
     i, j = wrong[0] if wrong else (0, 0)
     if (got & right == got).all():
         hint = f"output {i} takes something of token {j}, and you miss it. "
-        hint += "A shout can get a very negative score: with either sign?"
+        if size == 1.0:
+            hint += "A shout can get a very negative score: with either sign?"
+        else:
+            hint += f"The numbers of x are near {size} here: what is loud "
+            hint += "beside them?"
         mistakes = [(got, hint), *mistakes][:: -1 if got.any() else 1]
     expect.close(
         got,

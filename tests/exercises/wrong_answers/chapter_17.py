@@ -565,6 +565,38 @@ def loss_of(summaries):
     logs, rights = torch.stack(summaries).unbind(dim=2)
     return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
 """,
+        "one column too many is its own": """
+# hint: the next one is its neighbour's
+def summary(part, target, first):
+    columns = part.shape[1]
+    own = (target >= first) & (target <= first + columns)
+    place = (target - first).clamp(0, columns - 1)
+    right = part.gather(1, place[:, None])[:, 0] * own
+    return torch.stack([part.logsumexp(dim=1), right], dim=1)
+
+
+def loss_of(summaries):
+    logs, rights = torch.stack(summaries).unbind(dim=2)
+    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
+""",
+        "one largest logit for all tokens": """
+# hint: row by row
+def summary(part, target, first):
+    columns = part.shape[1]
+    own = (target >= first) & (target < first + columns)
+    place = (target - first).clamp(0, columns - 1)
+    right = part.gather(1, place[:, None])[:, 0] * own
+    largest = part.amax(dim=1)
+    total = torch.exp(part - largest[:, None]).sum(dim=1)
+    return torch.stack([largest, total, right], dim=1)
+
+
+def loss_of(summaries):
+    largest, totals, rights = torch.stack(summaries).unbind(dim=2)
+    top = largest.max()
+    logs = (totals * torch.exp(largest - top)).sum(dim=0).log() + top
+    return (logs - rights.sum(dim=0)).mean()
+""",
         "sends all logits": """
 # hint: numbers are sent for each token
 def summary(part, target, first):

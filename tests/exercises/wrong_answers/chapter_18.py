@@ -112,6 +112,19 @@ def takes_from(attend, x, may_attend):
         found[:, j] = out.abs().amax(-1) > 20 * x.abs().max()
     return found
 """,
+        "a fixed limit for what is loud": """
+# hint: what is loud beside them
+def takes_from(attend, x, may_attend):
+    length = x.shape[1]
+    found = torch.zeros(length, length, dtype=torch.bool)
+    for j in range(length):
+        for loud in (1e4, -1e4):
+            shouting = x.clone()
+            shouting[:, j] *= loud
+            out = attend(shouting, may_attend)[0]
+            found[:, j] |= out.abs().amax(-1) > 100
+    return found
+""",
         "shouts into the input itself": """
 # hint: x is left shouting
 def takes_from(attend, x, may_attend):
