@@ -152,7 +152,10 @@ class TooSlow(BaseException):
 
 @contextlib.contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Stop what takes longer, where a signal can do that."""
+    """Stop what computes longer, where a signal can do that.
+
+    The seconds are the processor's, so that a busy machine changes nothing.
+    """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
         yield
@@ -161,13 +164,13 @@ def limit(seconds: float) -> Iterator[None]:
     def stop(number, frame):
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def names_for(task: Task, source: str) -> dict:

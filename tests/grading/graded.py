@@ -2,7 +2,7 @@
 
 from tests.grading.handed_in import chapter
 from tools.grading.gradebook import Gradebook
-from tools.grading.grading import Course, Row
+from tools.grading.grading import UNREADABLE, Course, Row
 from tools.grading.key import key
 from tools.grading.results import Result
 from tools.grading.roster import Roster
@@ -31,7 +31,7 @@ def some() -> list[Row]:
         row("bob", 2, Result("tampered", 0.0, "it wrote"), "replaced x"),
         row("=carol", 1, Result("not started", hint="not started")),
         row("=carol", 2, Result("not graded", hint="the sandbox ended")),
-        Row(
-            "dave", "dave/x.ipynb", result=Result("wrong", hint="it is empty")
-        ),
+        row("erin", 1, Result(UNREADABLE, hint="no valid JSON")),
+        row("erin", 2, Result(UNREADABLE, hint="no valid JSON")),
+        Row("dave", "dave/x.ipynb", result=Result(UNREADABLE, hint="empty")),
     ]

@@ -89,8 +89,8 @@ def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
             "replaced lib.exercises.expect.isinstance",
         ),
         ("hides what the harness is built on", "replaced torch.Tensor.__eq__"),
-        ("raises a verdict of its own", "look by hand: it uses lib.exercises"),
-        ("kills its process", "look by hand: it uses os"),
+        ("raises a verdict of its own", "look by hand: lib.exercises"),
+        ("kills its process", "look by hand: os"),
     ],
 )
 def test_who_tries_is_named(table, name, sign):
@@ -280,28 +280,31 @@ def test_the_library_is_the_teachers(box):
 # What one notebook can be.
 
 
-def hand_in_oddities(folder: Path) -> None:
-    name = f"{NAME}.ipynb"
+def odd_texts() -> dict[str, str]:
+    """What stands in files that are called notebooks."""
     right = handed_in(solutions())
-    texts = {
+    cells = [
+        1,
+        None,
+        {"cell_type": 5, "source": 7},
+        {"cell_type": "code", "source": [1, "x"], "metadata": []},
+        {"cell_type": "code", "metadata": {"nbgrader": 3}},
+        *right["cells"],
+    ]
+    return {
         "broken": json.dumps(right)[:-100],
         "empty": "",
         "list": "[1, 2]",
         "text": "my homework",
         "nested": "[" * 200_000,
         "no cells": '{"metadata": {}}',
-        "odd cells": json.dumps({
-            "cells": [
-                1,
-                None,
-                {"cell_type": 5, "source": 7},
-                {"cell_type": "code", "source": [1, "x"], "metadata": []},
-                {"cell_type": "code", "metadata": {"nbgrader": 3}},
-                *right["cells"],
-            ]
-        }),
-    }  # fmt: skip
-    for student, text in texts.items():
+        "odd cells": json.dumps({"cells": cells}),
+    }
+
+
+def hand_in_oddities(folder: Path) -> None:
+    name = f"{NAME}.ipynb"
+    for student, text in odd_texts().items():
         (folder / student).mkdir(parents=True)
         (folder / student / name).write_text(text)
     (folder / "not utf-8").mkdir()

@@ -55,9 +55,10 @@ def test_what_students_wrote_is_text():
 def test_the_page_says_who_is_to_be_looked_at():
     text = Reader(page.page(book(some()))).text
     looks = text.partition("To look at by hand")[2].partition("The exerc")[0]
-    for said in ("it wrote", "replaced x", "the sandbox ended", "it is empty"):
+    for said in ("it wrote", "replaced x", "the sandbox ended", "empty"):
         assert said in looks
     assert "half" not in looks
+    assert looks.count("no valid JSON") == 1, "once for a file"
 
 
 def test_hints_are_counted_whatever_was_drawn():

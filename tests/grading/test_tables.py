@@ -41,8 +41,9 @@ def test_grades_have_a_row_for_each_submission_and_exercise(tmp_path):
     assert rows[3][3:8] == ["0", str(POINTS[1]), said, "", "replaced x"]
     assert rows[5][3] == "", "what could not be graded has no points"
     assert rows[5][5] == "could not be graded (the sandbox ended)"
-    assert rows[6] == [
-        "dave", "", "", "", "", "it is empty", "", "", "dave/x.ipynb"
+    assert rows[6][5] == rows[7][5] == "no valid JSON"
+    assert rows[8] == [
+        "dave", "", "", "", "", "empty", "", "", "dave/x.ipynb"
     ]  # fmt: skip
 
 
@@ -56,20 +57,28 @@ def test_no_cell_is_a_formula(tmp_path):
 
 
 def test_students_have_a_row_each(tmp_path):
-    grades = book(some(), people(tmp_path, "student\nbob\nerin\n"))
+    grades = book(some(), people(tmp_path, "student\nbob\nfrida\n"))
     header, *rows = written(tables.write_students, grades, tmp_path)
     numbers = [task.number for task in chapter().tasks.values()]
     assert header == ["student", "total", "of", "04_masks", *numbers, "notes"]
     by_name = {found[0]: found for found in rows}
-    assert list(by_name) == ["bob", "erin", "alice", "'=carol", "dave"]
+    assert list(by_name) == [
+        "bob",
+        "frida",
+        "alice",
+        "'=carol",
+        "erin",
+        "dave",
+    ]
     total = f"{1 + POINTS[1] / 2:g}"
     assert by_name["alice"][1:6] == [
         total, str(sum(POINTS)), total, "1", f"{POINTS[1] / 2:g}"
     ]  # fmt: skip
-    assert by_name["erin"][-1] == "nothing was handed in"
-    assert by_name["erin"][3] == ""
+    assert by_name["frida"][-1] == "nothing was handed in"
+    assert by_name["frida"][3] == ""
+    assert by_name["erin"][-1] == "no valid JSON"
     assert by_name["bob"][-1] == "1 to look at by hand"
-    assert by_name["dave"][-1] == "it is empty"
+    assert by_name["dave"][-1] == "empty"
 
 
 def test_of_two_notebooks_the_better_answers_count(tmp_path):

@@ -73,8 +73,8 @@ class Gradebook:
         rows = self.by_student[student]
         if not rows:
             return ["nothing was handed in"]
-        found = [f"{r.hint}" for r in rows if r.task is None]
-        if count := sum(row.needs_a_look for row in rows):
+        found = [r.hint for r in rows if r.is_unreadable]
+        if count := sum(r.needs_a_look and not r.is_unreadable for r in rows):
             found.append(f"{count} to look at by hand")
         for chapter in self.chapters:
             files = {r.file for r in rows if r.chapter == chapter.name}

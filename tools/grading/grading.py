@@ -12,6 +12,7 @@ from tools.grading.results import Result, one_line
 from tools.grading.roster import Roster
 from tools.grading.submissions import Submission
 
+UNREADABLE = "unreadable"  # the state of all that is in such a file
 NOT_STARTED = Result("not started", hint="not started")
 
 
@@ -54,10 +55,14 @@ class Row:
         return [*self.notes, *self.result.notes]
 
     @property
+    def is_unreadable(self) -> bool:
+        return self.result.state == UNREADABLE
+
+    @property
     def needs_a_look(self) -> bool:
         """Should a person look at it before the grade counts?"""
-        states = ("tampered", "not graded")
-        signs = ("replaced ", "look by hand")
+        states = ("tampered", "not graded", UNREADABLE)
+        signs = ("replaced ", "look by hand: ")
         return self.result.state in states or any(
             note.startswith(signs) for note in self.all_notes
         )
@@ -91,35 +96,37 @@ def of_submission(
     submission: Submission, row: Row, course: Course, variant: int | None
 ) -> Iterator[Row]:
     """The rows of a submission, which all begin like `row`."""
-    path, why = submission.path, submission.problem
-    cells = []
-    if not why:
-        try:
-            cells = notebook.read(path)
-        except notebook.Unreadable as error:
-            why = str(error)
+    cells, why = content(submission)
     chapter, note = None, ""
-    if path:
-        chapter, note = notebook.chapter_of(path, cells, course.key)
+    if submission.path:
+        chapter, note = notebook.chapter_of(submission.path, cells, course.key)
     if not chapter:
         why = why or "no exercise of these chapters is in it"
-        row.result = Result("wrong", hint=one_line(why))
+        row.result = Result(UNREADABLE, hint=one_line(why))
         yield row
         return
-    row.chapter = chapter.name
-    row.notes += [note] * bool(note)
+    notes = [*row.notes, *[note] * bool(note)]
     for name, task in chapter.tasks.items():
-        mine = Row(row.student, row.file, row.chapter, task)
-        mine.notes += row.notes
-        if why:
-            mine.result = Result("wrong", hint=one_line(why))
-        else:
-            try:
+        mine = Row(row.student, row.file, chapter.name, task, notes=[*notes])
+        try:
+            if why:
+                mine.result = Result(UNREADABLE, hint=one_line(why))
+            else:
                 fill(mine, name, cells, chapter, course.seed, variant)
-            except Exception as error:  # whatever it is made to do here
-                said = one_line(f"{type(error).__name__}: {error}")
-                mine.result = Result("not graded", hint=said)
+        except Exception as error:  # whatever it is made to do here
+            said = one_line(f"{type(error).__name__}: {error}")
+            mine.result = Result("not graded", hint=said)
         yield mine
+
+
+def content(submission: Submission) -> tuple[list, str]:
+    """The cells of a submission, or why there are none."""
+    if submission.problem:
+        return [], submission.problem
+    try:
+        return notebook.read(submission.path), ""
+    except notebook.Unreadable as error:
+        return [], str(error)
 
 
 def fill(
@@ -151,4 +158,4 @@ def fill(
         row.task, answer, cells, chapter, use, seed
     )
     if found := attempts.suspicions(row.attempt.own):
-        row.notes.append(f"look by hand: it uses {', '.join(found)}")
+        row.notes.append(f"look by hand: {', '.join(found)}")

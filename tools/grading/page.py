@@ -86,7 +86,12 @@ def numbers(book: Gradebook) -> str:
 
 def looks(book: Gradebook) -> str:
     """What a person should see before the grades count."""
-    rows = [r for r in book.rows if r.needs_a_look or r.task is None]
+    rows, files = [], set()
+    for row in book.rows:
+        is_said = row.is_unreadable and (row.student, row.file) in files
+        if row.needs_a_look and not is_said:
+            rows.append(row)
+            files.add((row.student, row.file))
     if not rows:
         return tag("p", "Nothing: no file was unreadable, no check touched.")
     header = cells(("Student", "Exercise", "What", "File"), "th")
@@ -96,7 +101,9 @@ def looks(book: Gradebook) -> str:
 def look(row: Row) -> str:
     """Why a row asks for somebody's eyes."""
     what = "; ".join(filter(None, [row.hint, *row.all_notes]))
-    name = f"{row.task.number} {row.task.name}" if row.task else row.chapter
+    name = row.chapter
+    if row.task and not row.is_unreadable:
+        name = f"{row.task.number} {row.task.name}"
     return tag("th", escape(row.student), scope="row") + cells(
         map(escape, (name, what, row.file))
     )

@@ -26,7 +26,7 @@ def run(
     Args:
         attempts: by their fingerprints.
         results: those that are there, and those that come.
-        limits: what each answer may use.
+        limits: of each answer.
         jobs: how many sandboxes work at the same time.
         hidden: what must not be seen in them.
         progress: is told how many of how many are done.
@@ -40,12 +40,8 @@ def run(
     sandbox.as_root()  # says at once if there can be none
     crew = Crew(missing, results, progress)
     boxes = [Sandbox(limits, hidden) for _ in range(min(jobs, len(missing)))]
-    threads = [threading.Thread(target=crew.work, args=(b,)) for b in boxes]
-    for thread in threads:
-        thread.start()
     try:
-        for thread in threads:
-            thread.join()
+        crew.finish(boxes)
     except KeyboardInterrupt:
         crew.stop()
         for box in boxes:
@@ -67,6 +63,16 @@ class Crew:
         self.lock = threading.Lock()
         self.stopped = threading.Event()
         self.problem = None
+
+    def finish(self, boxes: list[Sandbox]) -> None:
+        """Do everything, a thread for each sandbox."""
+        threads = [
+            threading.Thread(target=self.work, args=(box,)) for box in boxes
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     def stop(self) -> None:
         self.stopped.set()

@@ -429,7 +429,7 @@ def wait_mask(k, t_len, s_len):
     "finds_wrong_decoder": {
         "looks only at the shape": """
 # hint: finds 0 of 17 wrong ones
-width = 8
+width = 6
 
 
 def finds_wrong_decoder(decoder):
@@ -438,7 +438,7 @@ def finds_wrong_decoder(decoder):
 """,
         "prints instead of raising": """
 # hint: finds 0 of 17 wrong ones
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -466,7 +466,7 @@ def finds_wrong_decoder(decoder):
 """,
         "returns False instead of raising": """
 # hint: finds 0 of 17 wrong ones
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -495,7 +495,7 @@ def finds_wrong_decoder(decoder):
 """,
         "asks for exact equality": """
 # hint: refuses a right one, that rounds a little differently
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -523,7 +523,7 @@ def finds_wrong_decoder(decoder):
 """,
         "forgets that dropout draws anew": """
 # hint: refuses a right one, that drops numbers in training
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -551,7 +551,7 @@ def finds_wrong_decoder(decoder):
 """,
         "adds 1, which a norm takes away": """
 # hint: lets pass forgets the causal mask, and norms first
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -579,7 +579,7 @@ def finds_wrong_decoder(decoder):
 """,
         "adds 1, and misses what is heard": """
 # hint: refuses a right one, that norms first
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -607,7 +607,7 @@ def finds_wrong_decoder(decoder):
 """,
         "tests in evaluation mode only": """
 # hint: lets pass looks ahead in training only
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -635,7 +635,7 @@ def finds_wrong_decoder(decoder):
 """,
         "tests in training mode only": """
 # hint: lets pass looks ahead in evaluation only
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -663,7 +663,7 @@ def finds_wrong_decoder(decoder):
 """,
         "tries four positions only": """
 # hint: lets pass hides the future from four positions
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -691,7 +691,7 @@ def finds_wrong_decoder(decoder):
 """,
         "looks for leaks only": """
 # hint: lets pass hides the past as well
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -719,7 +719,7 @@ def finds_wrong_decoder(decoder):
 """,
         "changes the first sentence only": """
 # hint: lets pass hides the PAD of the first sentence in all
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -747,7 +747,7 @@ def finds_wrong_decoder(decoder):
 """,
         "changes vectors of x only": """
 # hint: lets pass never looks at the memory
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -775,7 +775,7 @@ def finds_wrong_decoder(decoder):
 """,
         "a memory without PAD": """
 # hint: lets pass reads the PAD of the memory
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -803,7 +803,7 @@ def finds_wrong_decoder(decoder):
 """,
         "the other sentence is not looked at": """
 # hint: lets pass mixes the sentences of a batch
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -831,7 +831,7 @@ def finds_wrong_decoder(decoder):
 """,
         "changes the last position only": """
 # hint: lets pass hides the past as well
-width = 8
+width = 6
 
 
 @torch.no_grad()
@@ -991,10 +991,10 @@ EQUIVALENT = {
             "a tensor of one number is an index as well"
         ),
         "masks = causal_mask(8), (place < words)[:, None, None]": DEVICE,
-        "moved = ((before - run(other))).abs().amax(-1) > 1e-4": (
+        "moved = ((before - run(other))).norm(dim=-1) > 1e-4": (
             "a difference has the same size both ways"
         ),
-        "moved = ((run(other) - before).abs().amax(-1) >= 0.0001)": (
+        "moved = ((run(other) - before).norm(dim=-1) >= 0.0001)": (
             "nothing moves by exactly this much"
         ),
         "other[which, sentence, row] = width": (
@@ -1003,6 +1003,7 @@ EQUIVALENT = {
         "pair = torch.randn(2, 2, 8, width) # x and memory": DEVICE,
         "place = torch.arange(8)": DEVICE,
         "torch.manual_seed((-1))": "one seed is as good as another",
+        "torch.manual_seed(1)": "one seed is as good as another",
         "words = torch.tensor([[8], [3]]) # the rest is PAD": DEVICE,
     }
     | {
