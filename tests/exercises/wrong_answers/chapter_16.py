@@ -298,7 +298,9 @@ def both_ways(distance, buckets=32, furthest=128):
             ("turned(q), turned(k)", "q, k"),
         ),
         "the attention takes the place of x": but(
-            "the attention replaces x", BLOCK, ("x = x + context", "x = context")
+            "the attention replaces x",
+            BLOCK,
+            ("x = x + context", "x = context"),
         ),
         "the first norm is forgotten": but(
             "before it has been normed",
