@@ -89,8 +89,8 @@ def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
             "replaced lib.exercises.expect.isinstance",
         ),
         ("hides what the harness is built on", "replaced torch.Tensor.__eq__"),
-        ("raises a verdict of its own", "look by hand: it uses lib.exercises"),
-        ("kills its process", "look by hand: it uses os"),
+        ("raises a verdict of its own", "look by hand: lib.exercises"),
+        ("kills its process", "look by hand: os"),
     ],
 )
 def test_who_tries_is_named(table, name, sign):

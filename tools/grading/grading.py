@@ -62,7 +62,7 @@ class Row:
     def needs_a_look(self) -> bool:
         """Should a person look at it before the grade counts?"""
         states = ("tampered", "not graded", UNREADABLE)
-        signs = ("replaced ", "look by hand")
+        signs = ("replaced ", "look by hand: ")
         return self.result.state in states or any(
             note.startswith(signs) for note in self.all_notes
         )
@@ -158,4 +158,4 @@ def fill(
         row.task, answer, cells, chapter, use, seed
     )
     if found := attempts.suspicions(row.attempt.own):
-        row.notes.append(f"look by hand: it uses {', '.join(found)}")
+        row.notes.append(f"look by hand: {', '.join(found)}")

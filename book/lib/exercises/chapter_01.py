@@ -97,10 +97,14 @@ def OwnEmbedding(answer, draw):
     expect.that(
         not ready, "write the table yourself, without a ready-made embedding."
     )
-    trained = list(layer.parameters())
+    held = list(layer.parameters())
+    expect.that(
+        held, "nothing in your layer is trained: it holds no nn.Parameter."
+    )
+    trained = [weight for weight in held if weight.requires_grad]
     expect.that(
         trained,
-        "nothing in your layer is trained: it holds no nn.Parameter.",
+        "your table is frozen: with requires_grad=False nothing trains it.",
     )
     expect.that(
         len(trained) == 1,
@@ -114,7 +118,7 @@ def OwnEmbedding(answer, draw):
     )
     expect.tensor(table, (rows, width), torch.float32, "the table")
     starts_right(table.detach(), width)
-    looks_up(layer.to(device()), draw)
+    looks_up(layer.to(device()), table.shape, draw)
 
 
 def starts_right(table, width):
@@ -147,10 +151,12 @@ def starts_right(table, width):
         )
 
 
-def looks_up(layer, draw):
+def looks_up(layer, shape, draw):
     """The rows of the ids, scaled, and a gradient for each of them."""
-    (table,) = layer.parameters()
-    rows, width = table.shape
+    (table,) = (
+        weight for weight in layer.parameters() if weight.requires_grad
+    )
+    rows, width = shape
     ids = draw.ids(5, rows - 1, 2, 3)
     ids[1, 0], ids[0, 1] = ids[0, 0], 0
     got = layer(ids)
@@ -166,6 +172,10 @@ def looks_up(layer, draw):
         got.requires_grad,
         "no gradient reaches the table: .data and .detach() cut it off.",
     )
+    hint = "right for ids with two axes, but they may have any number, also 1."
+    with expect.stops(hint):
+        one_axis = layer(ids[0])
+    expect.that(expect.same(one_axis, got[0]), hint)
     got.sum().backward()
     read = torch.bincount(ids.flatten(), minlength=rows) * math.sqrt(width)
     expect.close(
@@ -200,11 +210,11 @@ def scaled_rows(got, plain, rows):
 
 @exercise(3)
 def table_gradient(answer, draw):
-    expect.own_work(answer, "autograd", "backward", "requires_grad_")
+    expect.own_work(answer, "autograd", "backward", "requires_grad_", "vjp")
     rows, width = draw.whole(9, 11), draw.whole(2, 3)
-    twice, once = draw.different(2, 0, rows - 4)
-    ids = [twice, once, twice, rows - 3, twice]
-    ids, upstream = torch.tensor(ids, device=device()), draw.normal(5, width)
+    often, once = draw.different(2, 1, rows - 4)
+    ids = [often, once, often, 0, rows - 3, often]
+    ids, upstream = torch.tensor(ids, device=device()), draw.normal(6, width)
     with (
         expect.untouched(ids, upstream),
         expect.stops(
@@ -216,7 +226,7 @@ def table_gradient(answer, draw):
         got = answer(ids, upstream, rows)
     expect.tensor(got, what="the gradient")
     gradient_shape(got, ids, upstream, rows)
-    gradient_rows(got, ids, upstream, twice)
+    gradient_rows(got, ids, upstream, often)
     double = answer(ids, upstream.double(), rows)
     expect.tensor(double, (rows, width), torch.float64, "the gradient")
 
@@ -250,6 +260,8 @@ def gradient_rows(got, ids, upstream, often):
         "three gradients.",
     )
     counts = torch.bincount(ids, minlength=rows)[:, None].cpu()
+    without_pad = right.clone()
+    without_pad[0] = 0
     expect.close(
         got,
         right,
@@ -270,6 +282,11 @@ def gradient_rows(got, ids, upstream, often):
                 right.sum(dim=1, keepdim=True).expand(-1, width),
                 "each column has a gradient of its own, and you add up the "
                 "columns.",
+            ),
+            (
+                without_pad,
+                "id 0 was read as well, and your row 0 gets nothing: only a "
+                "table with padding_idx leaves PAD out.",
             ),
         ],
     )
@@ -299,7 +316,11 @@ def pad_in_front(answer, draw):
     expect.tensor(padded, (4, 5), torch.int64, "the tensor")
     right_rows(padded, sequences, pad)
     right_begins(begins, [len(row) for row in sequences])
-    padded, begins = answer([words, []], pad)
+    with expect.stops(
+        "your code stops where a sequence is empty: think of row[-0:], and "
+        "of the first token of an empty list."
+    ):
+        padded, begins = answer([words, []], pad)
     expect.that(
         padded.tolist() == [words, [pad] * len(words)]
         and list(begins) == [0, len(words)],
@@ -474,7 +495,9 @@ def merge_commonest(answer, draw):
             [(value, f"{hint}: {said}.") for value, hint in mistakes],
         )
     for length in (2, draw.whole(3, 9), 9):
-        one_step(answer, [draw.lots.choice(a + b + x) for _ in range(length)])
+        one_step(
+            answer, [draw.lots.choice(a + b + " ") for _ in range(length)]
+        )
     one_step(answer, one_step(answer, list(draw.given.text)))
 
 
@@ -513,6 +536,11 @@ def telling(a, b, x, y):
             [a, a, a, b, x, b, x],
             [a + a, a, b, x, b, x],
             [([a, a, a, b + x, b + x], f"{a!r}, {a!r} is there twice")],
+        ),
+        (
+            [a, " ", a, " ", b],
+            [a + " ", a + " ", b],
+            [([a, " ", a, " " + b], "a space is a token like any other")],
         ),
         (
             [a, b, ab, ab, ab],

@@ -1,6 +1,8 @@
 """Checks of the exercises of chapter 2, scores and softmax. Not taught."""
 
 import math
+import tracemalloc
+from collections import Counter
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -14,7 +16,7 @@ class Watch(TorchFunctionMode):
     def __init__(self):
         super().__init__()
         self.calls = self.work = self.largest = 0
-        self.called = set()
+        self.called = Counter()
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
@@ -22,7 +24,7 @@ class Watch(TorchFunctionMode):
         self.calls += 1
         self.work += size
         self.largest = max(self.largest, size)
-        self.called.add(function.__name__)
+        self.called[function.__name__] += 1
         return out
 
 
@@ -30,8 +32,10 @@ class Watch(TorchFunctionMode):
 def scaled_shares(answer, draw):
     expect.own_work(answer, "softmax", "naive_softmax", "Softmax", "softmin")
     keys, query = draw.normal(5, 9), 2 * draw.normal(9)
-    with expect.untouched(query, keys):
+    with expect.untouched(query, keys), Watch() as watch:
         got = answer(query, keys)
+    ready = [name for name in watch.called if "soft" in name or "dot_" in name]
+    expect.that(not ready, f"write it without {' and '.join(ready)}.")
     expect.tensor(got, (5,), torch.float32, "the shares")
     expect.close(
         got,
@@ -40,8 +44,8 @@ def scaled_shares(answer, draw):
         "exponentials, divided by their sum.",
         wrong_shares(query, keys),
     )
-    keys[0] = query
-    keys[1] = query * (1 - 3 / (100 * query @ query))  # one point less
+    keys[3] = query
+    keys[2] = query * (1 - 3 / (100 * query @ query))  # one point less
     large = answer(100 * query, keys)
     expect.that(
         large.isfinite(),
@@ -108,7 +112,7 @@ def finds_wrong_softmax(answer, draw):
         lambda: answer(lambda x: x),
         Exception,
     )
-    expect.hunt(answer, {}, WRONG)
+    expect.hunt(answer, RIGHT, WRONG)
 
 
 def by_loops(x):
@@ -218,6 +222,7 @@ WRONG = {
 
 @exercise(3)
 def softmax_backward(answer, draw):
+    expect.own_work(answer, "autograd", "backward", "vjp")
     p, g = draw.normal(3, 7).softmax(-1), draw.normal(3, 7)
     with expect.untouched(p, g):
         got = answer(p, g)
@@ -236,13 +241,15 @@ def softmax_backward(answer, draw):
         f"for 200 shares you compute {watch.work:,} numbers: the matrix "
         "must not be built.",
     )
-    p, g = draw.normal(4, 5, 10).softmax(-1), draw.normal(4, 5, 10)
-    expect.close(
-        answer(p, g),
-        sent_back(p, g),
-        "right for a table, but with three axes too the shares of one "
-        "softmax lie along the last.",
-    )
+    for shape in ((4, 5, 10), (10,)):
+        p, g = draw.normal(*shape).softmax(-1), draw.normal(*shape)
+        hint = (
+            f"right for a table, but not for the shape {shape}: the shares "
+            "of one softmax always lie along the last axis."
+        )
+        with expect.stops(hint, (IndexError, RuntimeError)):
+            got = answer(p, g)
+        expect.close(got, sent_back(p, g), hint)
 
 
 def sent_back(p, g):
@@ -389,6 +396,12 @@ def streamed_mean(answer, draw):
         f"you make a tensor of {watch.largest} numbers, more than a block "
         "has: what if all of them do not fit?",
     )
+    held = memory(answer, stream(draw.normal(2000), draw.normal(2000, 3), 4))
+    expect.that(
+        held < 20_000,
+        "what you keep grows with the number of blocks: keep three things, "
+        "and let each block go.",
+    )
 
 
 def far_scores(answer, scores, values):
@@ -411,6 +424,13 @@ def far_scores(answer, scores, values):
             "scores near 0, but only differences count.",
             tolerance=1e-4,
         )
+    rising = scores + torch.arange(12).to(scores) // 4 * 100
+    expect.close(
+        answer(stream(rising, values, 4)),
+        rising.softmax(0) @ values,
+        "if the scores of each block lie 100 above those of the block "
+        "before, your mean is wrong: subtract the largest score so far.",
+    )
 
 
 def hidden_scores(answer, scores, values):
@@ -439,6 +459,23 @@ def hidden_scores(answer, scores, values):
             ],
         )
         holes, values = holes.flip(0), values.flip(0)
+
+
+def memory(answer, blocks):
+    """By how many bytes more is held between the tenth block and the last."""
+    held = []
+
+    def noted():
+        for block in blocks:
+            held.append(tracemalloc.get_traced_memory()[0])
+            yield block
+
+    tracemalloc.start()
+    try:
+        answer(noted())
+    finally:
+        tracemalloc.stop()
+    return held[-1] - held[10]
 
 
 def stream(scores, values, size, one_room=False):

@@ -17,9 +17,11 @@ def bilinear_scores(answer, draw):
         with expect.untouched(q, W, k), Watch() as watch:
             got = answer(q, W, k)
         table_of_scores(got, q, W, k)
+        products = [name for name in watch.called if "m" in name]
         expect.that(
-            "einsum" in watch.called,
-            "the numbers are right, and now write them as one torch.einsum.",
+            watch.called["einsum"] == 1 and products == ["einsum"],
+            "the numbers are right, and now write them as one torch.einsum, "
+            "with all three factors in it.",
         )
 
 
@@ -120,6 +122,15 @@ def wrong_heads(q, k, v):
         ),
         (heads_last(q, k, v, 1.0), "the scores are not scaled."),
         (
+            heads_last(q, k, v, 1.0) / math.sqrt(5),
+            "scale the scores, not the shares: yours do not add up to 1.",
+        ),
+        (
+            heads_last(q, k, v, 1 / math.sqrt(6)),
+            "the scale is the root of the width of a query, and you take "
+            "that of a value.",
+        ),
+        (
             heads_last(q, k, v, 1 / math.sqrt(3)),
             "the scale is the root of the width, and you take that of the "
             "number of heads.",
@@ -146,11 +157,11 @@ def wrong_heads(q, k, v):
 
 @exercise(3)
 def squared_distances(answer, draw):
-    a = draw.normal(2, 5, 30, dtype=torch.float64)
-    b = draw.normal(2, 7, 30, dtype=torch.float64)
+    a = draw.normal(11, 5, 30, dtype=torch.float64)
+    b = draw.normal(11, 7, 30, dtype=torch.float64)
     with expect.untouched(a, b), Watch() as watch:
         got = answer(a, b)
-    expect.tensor(got, (2, 5, 7), torch.float64, "the table")
+    expect.tensor(got, (11, 5, 7), torch.float64, "the table")
     expect.close(
         got,
         torch.cdist(a, b).square(),
@@ -163,7 +174,7 @@ def squared_distances(answer, draw):
         "torch.cdist is what you are writing.",
     )
     expect.that(
-        watch.largest < 2 * 5 * 7 * 30,
+        watch.largest < 11 * 5 * 7 * 30,
         f"you make a tensor of {watch.largest:,} numbers, one for each n, i, "
         "j and d.",
     )
@@ -266,11 +277,11 @@ def wrong_costs(length, width, first, second):
 
 @exercise(5)
 def soft_look_up(answer, draw):
-    for rows in (6, 50):
+    for rows in (6, 50, 400):
         ids = torch.tensor([3, 0, 3, 5])
         ids = ids.to(draw.normal(1).device)
         shares_of_rows(answer, ids, rows)
-    table = draw.normal(8, 3, dtype=torch.float64)
+    table = draw.normal(8, 3, dtype=torch.float64).requires_grad_()
     got = answer(ids, table)
     expect.close(
         got,
@@ -279,6 +290,10 @@ def soft_look_up(answer, draw):
         "may not depend on what the rows hold.",
         tolerance=5e-5,
     )
+    hint = "no gradient reaches the table: .data and .detach() cut it off."
+    expect.that(got.requires_grad, hint)
+    got.sum().backward()
+    expect.that(table.grad > 0, hint)
 
 
 def shares_of_rows(answer, ids, rows):
@@ -379,6 +394,10 @@ def wrong_curves(t, t_known, y_known, width):
             "square once.",
         ),
         (mean(-scores), "in yours the places far away count most."),
+        (
+            mean((product + t_known**2 / 2) / width**2),
+            "one of the two terms that are left has the wrong sign.",
+        ),
         (
             y_known[apart.abs().argmin(1)],
             "only the nearest point answers in yours, as if the width were 0.",

@@ -75,9 +75,12 @@ def window_mistakes(right, width):
             "the query's own position counts as one of the width, and "
             "yours sees one more.",
         ),
-        (
-            wider & ~diagonal,
-            "a position may look at itself: the diagonal must be True.",
+        *(
+            (
+                seen & ~diagonal,
+                "a position may look at itself: the diagonal must be True.",
+            )
+            for seen in (right, wider)
         ),
         (
             (torch.arange(length) < width) & torch.ones_like(right).tril(),
@@ -117,6 +120,7 @@ def my_attention(answer, draw):
         "and weights one by one, with three vectors.",
         attention_mistakes(q, k, v, mask),
     )
+    two_axes(answer, q[0, 0], k[0, 0], v[0, 0])
     empty_rows(answer, q, k, v, mask)
 
 
@@ -133,6 +137,11 @@ def attention_mistakes(q, k, v, mask):
             sdpa(q, k, v, mask, scale=1 / 5),
             "you divide the scores by the width itself. A sum of d "
             "products spreads by the root of d.",
+        ),
+        (
+            sdpa(q, k, v, mask, scale=7**-0.5),
+            "you divide by the root of the values' width. A score is a sum "
+            "over the width of the keys.",
         ),
         (
             (scores.softmax(-1) * mask) @ v,
@@ -159,6 +168,29 @@ def attention_mistakes(q, k, v, mask):
             "and leaves the old one as it was.",
         ),
     ]
+
+
+def two_axes(answer, q, k, v):
+    """One sentence alone, and a hidden score that outweighs all others."""
+    mask = torch.ones(4, 6, dtype=torch.bool, device=q.device)
+    mask[:, 0] = False
+    with expect.stops(
+        "right for tensors with four axes, but with two your code stops. "
+        "Count axes from the end: -1 is the width, -2 the length."
+    ):
+        got = answer(q, k, v, mask)
+    expect.close(
+        got,
+        sdpa(q, k, v, mask),
+        "right for tensors with four axes, but not with two.",
+    )
+    loud = torch.cat([1_000 * q[:1], k[1:]])
+    expect.close(
+        answer(q, loud, v, mask),
+        sdpa(q, k, v, mask),
+        "a hidden key with a large score spoils the row: its score takes "
+        "part in the softmax before it is hidden.",
+    )
 
 
 def empty_rows(answer, q, k, v, mask):
@@ -219,6 +251,10 @@ def packed_entry(seen, row, query, key):
         expect.that(not seen, f"padding may not be looked at: {where}.")
     elif key > query:
         expect.that(not seen, f"nobody may look ahead: {where}.")
+    elif row[query] == 0:
+        expect.that(
+            not seen, f"a PAD belongs to no sentence, and sees none: {where}."
+        )
     elif row[key] != row[query]:
         expect.that(
             not seen,
@@ -267,6 +303,11 @@ def decoder_mistakes(real, past, right, empty):
             "Which axis of the mask are the keys?",
         ),
         (
+            real & real.mT & past,
+            "where a PAD asks, your rows are empty. Hide keys only: what a "
+            "PAD computes, nobody reads.",
+        ),
+        (
             ~real & past,
             "a tokenizer's 1 means a real token, and your mask hides these.",
         ),
@@ -299,11 +340,16 @@ def prefix_mask(answer, draw):
     mask = answer(length, prefix)
     expect.tensor(mask, (4, 1, length, length), torch.bool, "the mask")
     mask = mask.cpu()
-    for same in (2, length):
+    alike = {n: answer(length, prefix * 0 + n).cpu() for n in (2, length)}
+    expect.that(
+        not torch.equal(alike[2], alike[length]),
+        f"prompts of 2 and of {length} tokens get the same mask.",
+    )
+    for same, whole in alike.items():
         expect.that(
-            not torch.equal(mask, answer(length, prefix * 0 + same).cpu()),
-            f"each sentence has a prompt of its own length: with {prefix} "
-            f"all are treated as if they had {same}.",
+            not torch.equal(mask, whole),
+            "each sentence has a prompt of its own length: with "
+            f"{prefix.tolist()} all are treated as if they had {same}.",
         )
     ends = [row[0].sum().item() for row in mask[:, 0]]
     expect.that(
@@ -349,10 +395,11 @@ def depends_on(answer, draw):
     ):
         got = answer(lambda x: sees.to(x) @ x, x)
     expect.tensor(got, (length, length), torch.bool)
-    first = answer(lambda x: x * torch.tensor([1, 0, 0]).to(x), x)
+    first = answer(lambda x: x[:, :1] * torch.tensor([1, -1, 0]).to(x), x)
     expect.that(
         first.cpu().diagonal(),
-        "an output depends on a row if any of its entries changes.",
+        "an output depends on a row if any of its entries changes, even if "
+        "the changes cancel in a sum.",
     )
     got, sees = got.cpu(), sees.cpu()
     expect.close(
@@ -384,6 +431,26 @@ def depends_on(answer, draw):
             f"a row of {number} stays what it is in your way of changing "
             "rows: find one that changes every number.",
         )
+    expect.that(
+        answer(lambda x: 2 * x, as_changed(answer, x)).cpu().diagonal(),
+        "you set rows to fixed numbers, and a row that holds these already "
+        "seems to have no influence: start from what it was.",
+    )
+
+
+def as_changed(answer, x):
+    """Every row as it is after the change that the answer makes."""
+    rows, asked = x.clone(), []
+
+    def listen(x):
+        asked.append(x.clone())
+        return 2 * x
+
+    answer(listen, x)
+    for other in asked:
+        changed = (other != x).any(1)
+        rows[changed] = other[changed]
+    return rows
 
 
 def whisper(x):

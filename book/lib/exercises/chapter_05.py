@@ -83,6 +83,11 @@ def weight_mistakes(plain, d_model, heads, d_head, d_value):
             f"values are {d_value} wide here and keys {d_head}: which two "
             "matrices does that change?",
         ),
+        (
+            4 * d_model**2,
+            "four square matrices: that is the usual choice, heads * d_head "
+            f"= d_model. Here {heads} * {d_head} is not {d_model}.",
+        ),
     ]
 
 
@@ -183,6 +188,11 @@ def heads_mistakes(x, y, matrices, heads):
             f"{width // heads} products here: the width of one head.",
         ),
         (
+            by_heads(x, y, matrices, heads, scale=(len(W_o) / heads) ** -0.5),
+            "you divide by the root of the values' width. A score is a sum "
+            "over the columns of a query and a key.",
+        ),
+        (
             by_heads(x, y, matrices, heads, scale=1.0),
             "the scores are not divided by the root of a head's width.",
         ),
@@ -208,7 +218,7 @@ def wrong_cuts(x, y, matrices, heads):
         (
             found.reshape(shape) @ W_o,
             "the heads are merged while they stand before the length: bring "
-            "their axis back behind it first.",
+            "their axis back after it first.",
         ),
         (
             by_heads(x, y, [*dealt, deal(W_o.T, heads).T], heads),
@@ -374,8 +384,9 @@ def without_head(answer, draw):
     for head in (1, 2, 0):
         silent = answer(module, head)
         expect.that(
-            isinstance(silent, nn.Module),
-            f"a module is to come back, not a {type(silent).__name__}.",
+            isinstance(silent, type(module)),
+            "a copy is to come back, a MultiHeadAttention, not a "
+            f"{type(silent).__name__}.",
         )
         expect.that(
             silent is not module,
@@ -433,8 +444,8 @@ def silence_of(silent, module, head, x, y):
             ),
             (
                 whole - parts[head] + mean_of_values(module, y, head),
-                "queries of zero do not silence a head: it looks everywhere "
-                "alike and hands over the mean of the values.",
+                "queries or keys of zero do not silence a head: it looks "
+                "everywhere alike and hands over the mean of the values.",
             ),
             (
                 got_without_rows(module, whole, head),
@@ -504,13 +515,16 @@ def each_with_its_own(q, k, v, key=None, value=None):
 
 def grouped_mistakes(q, k, v):
     """How query heads and key heads are wrongly paired."""
-    times, shared = q.shape[1] // k.shape[1], k.shape[1]
+    heads, shared = q.shape[1], k.shape[1]
+    times = heads // shared
     means = q.unflatten(1, (shared, times)).mean(2)
+    round_and_round = " ".join(str(h % shared) for h in range(heads))
+    in_groups = " ".join(str(h // times) for h in range(heads))
     return [
         (
             each_with_its_own(q, k, v, lambda h: h % shared),
-            "the key heads go round, 0 1 0 1. The query heads of a group "
-            "stand next to each other: 0 0 0 1 1 1.",
+            f"the key heads go round, {round_and_round}. The query heads of "
+            f"a group stand next to each other: {in_groups}.",
         ),
         (
             each_with_its_own(q, k, v, lambda h: 0),
@@ -534,6 +548,10 @@ def grouped_mistakes(q, k, v):
             ),
             "you take the mean of the key heads. Each group has one of its "
             "own.",
+        ),
+        (
+            each_with_its_own(2 * q, k, v),
+            "the scores are not divided by the root of the width.",
         ),
     ]
 
@@ -583,6 +601,7 @@ def made(
         scores = q @ k.mT * scale(q.shape[-1], heads)
         return mix(merge(weigh(scores, may_attend) @ v), *layers[3])
 
+    attend.__qualname__ = "attend"  # as errors name it
     return attend
 
 

@@ -89,6 +89,7 @@ def encoded(place, d_model):
 
 @exercise(2, k=(3, 2, 4, 5), d_model=(8, 6, 10, 12))
 def shift_matrix(answer, draw):
+    expect.own_work(answer, "find_shift", "lstsq")
     k, d_model = draw.given.k, draw.given.d_model
     R = answer(k, d_model)
     expect.tensor(R, (d_model, d_model), torch.float64, "the matrix")
@@ -107,8 +108,8 @@ def shift_matrix(answer, draw):
         (draw.whole(60, 90), draw.whole(0, 9), 2 * draw.whole(1, 4)),
     ):
         with expect.stops(
-            f"{asked} a shift of {k} stops your code. Places behind 0 are "
-            "not needed: the matrix is made from k alone."
+            f"{asked} shift_matrix({k}, {d_model}) stops your code. No place "
+            "is needed, as the matrix is made from k alone."
         ):
             moved = answer(k, d_model).cpu() @ encoded(place, d_model)
         expect.close(
@@ -237,21 +238,27 @@ def on_one_circle(gaps):
 @exercise(4, rows=(3, 2, 4), columns=(5, 7, 8, 6))
 def grid_positions(answer, draw):
     given = draw.given.rows, draw.given.columns
-    for rows, columns in (given, (1, 4), (draw.whole(2, 3), draw.whole(4, 6))):
+    for rows, columns in (given, (1, 4), (draw.whole(4, 6), draw.whole(2, 3))):
         a_picture(answer, rows, columns, 4 * draw.whole(2, 4))
 
 
 def a_picture(answer, rows, columns, d_model):
     """Every patch has its row in the first half, its column in the other."""
     call = f"grid_positions({rows}, {columns}, {d_model})"
-    got = answer(rows, columns, d_model)
+    with expect.stops(
+        f"{call} stops your code. There may be more rows than columns, and "
+        "more columns than rows.",
+        (IndexError,),
+    ):
+        got = answer(rows, columns, d_model)
     expect.tensor(got, (rows * columns, d_model), what=call)
     half = line(max(rows, columns), d_model // 2)
     expect.close(
         got.cpu(),
         patches(rows, columns, lambda r, c: [half[r], half[c]]),
-        f"{call} is wrong. Which row and column has patch {columns + 1}, "
-        "counted from 0, and what does your table hold for it?",
+        f"{call} is wrong. In which row and column is patch "
+        f"{rows * columns - 1}, all counted from 0, and what does your table "
+        "hold for it?",
         grid_mistakes(rows, columns, d_model),
     )
 
@@ -395,6 +402,11 @@ def alibi_mistakes(length, heads):
         (
             table(slope=lambda h: 2 ** (-8 * (heads - h) / heads)),
             "the slopes stand in reverse: head 0 has the steepest.",
+        ),
+        (
+            table(lambda m, n: -abs(m - n) if n <= m else 0),
+            "keys in the future lose nothing. A distance counts on both "
+            "sides; hiding the future is the mask's task.",
         ),
         (
             table(lambda m, n: -abs(m - n) if n <= m else -math.inf),

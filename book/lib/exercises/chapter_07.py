@@ -13,6 +13,7 @@ from lib.runtime import device
 
 @exercise(1, eps=(0.5, 0.25, 0.75, 0.3))
 def rms_norm(answer, draw):
+    expect.own_work(answer, "rms_norm", "RMSNorm")
     eps = draw.given.eps
     for shape in ((2, 5, 7), (11,)):
         x = 1 + draw.normal(*shape)
@@ -71,13 +72,20 @@ def size_mistakes(x, eps):
         ),
         (
             x / square.sqrt(),
-            "eps does nothing: without it a vector of zeros becomes NaN.",
+            "eps changes nothing here: it is to be added to the mean square, "
+            "under the root.",
+        ),
+        (
+            x / square.clamp(min=eps).sqrt(),
+            "eps is a lower bound in yours, and it is to be added to the mean "
+            "square, under the root.",
         ),
     ]
 
 
 @exercise(2)
 def whole_layer(answer, draw):
+    expect.own_work(answer, "Residual")
     x = draw.normal(3, 5, 8)
     norms = [norm_of(draw, 8), norm_of(draw, 8)]
     for norm_first in (False, True):
@@ -90,8 +98,9 @@ def whole_layer(answer, draw):
             return theirs.linear2(F.relu(theirs.linear1(x)))
 
         parts = x, attention, feed_forward, *norms
-        with torch.no_grad(), expect.untouched(x):
-            got = answer(x, attention, feed_forward, norms, norm_first)
+        with torch.no_grad():
+            with expect.untouched(x):
+                got = answer(x, attention, feed_forward, norms, norm_first)
             expect.tensor(got, (3, 5, 8), what="the layer's output")
             expect.close(
                 got,
@@ -166,6 +175,7 @@ def of_post_norm(x, attend, feed, first, second):
         ),
         (second(feed(y)), "no path leads past the feed-forward network."),
         (second(alone + feed(alone)), "no path leads past attention."),
+        (y + feed(y), "the second norm is missing."),
         (
             second(x + feed(y)),
             "the second plus sign adds the x from below the layer. On the "
@@ -176,7 +186,8 @@ def of_post_norm(x, attend, feed, first, second):
 
 def of_pre_norm(x, attend, feed, first, second):
     """Mistakes of a layer whose norms stand in the branches."""
-    y, behind = x + attend(first(x)), x + first(attend(x))
+    alone = attend(first(x))
+    y, behind = x + alone, x + first(attend(x))
     normed = second(first(x) + attend(first(x)))
     return [
         (
@@ -191,10 +202,12 @@ def of_pre_norm(x, attend, feed, first, second):
         ),
         (
             behind + second(feed(behind)),
-            "your norms stand behind the sub-layers. Pre-norm means: what "
+            "your norms stand after the sub-layers. Pre-norm means: what "
             "goes into a sub-layer is normalised.",
         ),
         (y + feed(y), "the second norm is missing."),
+        (feed(second(y)), "no path leads past the feed-forward network."),
+        (alone + feed(second(alone)), "no path leads past attention."),
     ]
 
 
@@ -306,7 +319,7 @@ def silence(answer, draw):
     top = x
     for n, (join, network) in enumerate(stack):
         above = join(top, network)
-        if not expect.same(above, top):
+        if not torch.equal(above, top):
             raise Wrong(why_it_speaks(n, join, network))
         top = above
     top.square().sum().backward()
@@ -328,7 +341,11 @@ def why_it_speaks(n, join, network):
             f"layer {n} still speaks: its norm gives zeros, and of zeros "
             "the network with its biases makes something."
         )
+    if (network.narrow.weight.abs() < 1e-4).all():
+        return f"layer {n} only whispers: small weights are not zero."
     if (network.widen.weight == 0).all():
+        if (network.widen.bias > 0).any():
+            return f"layer {n} still speaks: units fire by the bias of widen."
         return (
             f"in layer {n} all hidden units are 0, and yet it adds "
             "something: which number comes after them?"
@@ -425,6 +442,7 @@ def payment_mistakes(stack, x, balances, payments):
 
 @exercise(6)
 def norm_gradient(answer, draw):
+    expect.own_work(answer, "inference_mode")
     for shape in ((2, 5, 7), (11,)):
         x = 3 + 2 * draw.normal(*shape, dtype=torch.float64)
         grad = draw.normal(*shape, dtype=torch.float64)
@@ -434,6 +452,12 @@ def norm_gradient(answer, draw):
         with expect.untouched(x, grad), no_autograd():
             got = answer(x.clone(), grad.clone())
         expect.tensor(got, shape)
+        expect.that(
+            expect.same(got, expected, 1e-10)
+            or not expect.same(got, expected),
+            "right to a few digits only. A formula gives all of them; small "
+            "steps of x do not.",
+        )
         expect.close(
             got,
             expected,

@@ -91,16 +91,16 @@ def one_card(answer, card, weights, layers, kv_heads, d_head, texts):
         return
     called = f"longest_text{(card, weights, layers, kv_heads, d_head, texts)}"
     found = {
-        room // (each // 2): "a token keeps a key and a value, and you "
-        "count one of them.",
+        room // (each // 2): "your token has half of its bytes: it keeps "
+        "a key and a value, and each number of them takes two bytes.",
         room // (each // layers): "every layer keeps keys and values of its "
         "own, and you count those of one.",
         card // each: "the weights lie on the card as well: what is left of "
         "it is less than all of it.",
         room // (each // texts): "that is what all texts have together: "
         "each of them can have less.",
-        room // (2 * each): "a kept number takes two bytes, and you count "
-        "four.",
+        room // (2 * each): "your token has twice its bytes: a kept number "
+        "takes two of them, and key and value count once each.",
         -(-room // each): "the last token fits only in part: round down.",
         max(0, card // texts - weights) // (each // texts): "the weights lie "
         "on the card once, however many texts there are.",
@@ -121,6 +121,8 @@ def causal_in_blocks(answer, draw):
     expect.own_work(answer, *BORROWED)
     n, block = draw.lots.choice([(17, 5), (19, 4), (23, 7)])
     q, k, v = (draw.normal(n, d, dtype=torch.float64) for d in (7, 7, 5))
+    even = n - n % block  # what stops even here says itself why
+    answer(q[:even].clone(), k[:even].clone(), v[:even].clone(), block)
     with (
         expect.untouched(q, k, v),
         expect.stops(
@@ -238,8 +240,8 @@ def far_from_zero(answer, draw):
     low, high = (q.abs(), -900 * k.abs()), (900 * q.abs(), k.abs())
     expect.that(
         expect.same(answer(*high, v, 8), in_order(*high, v)),
-        "where scores are large it fails: exponentials of them overflow "
-        "unless the maximum is taken off.",
+        "where scores are large it fails: their exponentials overflow, or "
+        "all become 0, unless each row's own maximum is taken off.",
     )
     expect.that(
         expect.same(answer(*low, v, 8), in_order(*low, v)),
@@ -273,6 +275,8 @@ def linear_encoder(answer, draw):
         "you hide the rows of queries; it is keys that nobody may see.": (
             weights @ v / all_of_it * may_attend.mT
         ),
+        "you hide rows of queries as well; it is keys alone that nobody may "
+        "see.": ((hidden @ v / hidden.sum(-1, True)) * may_attend.mT),
         "this is still causal: in an encoder every query sees all keys of "
         "its sentence.": hidden.tril() @ v / hidden.tril().sum(-1, True),
         "the weights of a row must sum to 1: divide by their sum.": (
@@ -328,6 +332,12 @@ def to_grouped(answer, draw):
                 expect.that(
                     made.kv_heads == kv_heads,
                     f"asked for {kv_heads} key heads, it has {made.kv_heads}.",
+                )
+                had = {w.data_ptr() for w in full.parameters()}
+                expect.that(
+                    all(w.data_ptr() not in had for w in made.parameters()),
+                    "a weight is the old model's own: who trains the new "
+                    "layer changes full as well. Copy the numbers.",
                 )
                 one_grouping(full, made.eval(), draw)
 

@@ -188,6 +188,15 @@ def key_bias(answer, draw):
                     "all heads have the slope of the first: each has its own.",
                 ),
                 (
+                    2.0
+                    ** (-8 * torch.arange(1, heads + 1) / heads).double()[
+                        None, :, None, None
+                    ]
+                    * place,
+                    f"{heads} is no power of two: then alibi_slopes takes "
+                    "its slopes from two lists.",
+                ),
+                (
                     slopes.flip(1) * place,
                     "the slopes stand in the wrong order: head 0 has the "
                     "steepest.",
@@ -258,6 +267,10 @@ def buckets_are_right(got, distances, buckets, furthest):
         "the second half runs backwards: its nearest key comes first, too.": [
             buckets - 1 - near(-d) if d < 0 else near(d) for d in distances
         ],
+        "furthest is not handed on: it is 128 only where nobody says "
+        "otherwise.": [
+            near(abs(d), half, 128) + half * (d < 0) for d in distances
+        ],
         "each half reaches as far as before: only its buckets are halved.": [
             near(abs(d), half, max(half, furthest // 2)) + half * (d < 0)
             for d in distances
@@ -293,7 +306,14 @@ def one_bucket(distance, buckets, furthest):
     return min(near + int((buckets - near) * share), buckets - 1)
 
 
-BANNED = ("DecoderOnlyBlock", "GatedFeedForward", "RMSNorm", "RotaryAttention")
+BANNED = (
+    "DecoderOnly",
+    "DecoderOnlyBlock",
+    "GatedFeedForward",
+    "RMSNorm",
+    "RotaryAttention",
+    "pairs_from_halves",
+)
 
 
 @exercise(5)
@@ -328,6 +348,15 @@ SLIPS = (
         "the keys are not turned: only then do scores depend on distances.",
     ),
     (
+        "queries stay",
+        "the queries are not turned: only then do scores depend on distances.",
+    ),
+    (
+        "unturned",
+        "neither queries nor keys are turned: nothing says where a token "
+        "stands.",
+    ),
+    (
         "values turn",
         "the values are turned as well; only queries and keys are compared.",
     ),
@@ -346,13 +375,20 @@ SLIPS = (
         "same input",
         "the network reads x before the attention was added to it.",
     ),
+    (
+        "no first path",
+        "the attention replaces x on the path: it is to be added to x.",
+    ),
     ("no path", "the path ends: x is to be added to what the network says."),
     (
         "norm on the path",
         "the second norm replaces x on the path: only the "
         "network reads the normed rows.",
     ),
+    ("no first norm", "the attention reads x before it has been normed."),
     ("mean", "an RMSNorm takes no mean off."),
+    ("no gain", "a norm has a gain: multiply with its weight."),
+    ("own eps", "take the eps that is given, not a usual one."),
     ("outside", "eps is added under the root, to the mean square."),
     ("relu", "the gate of this family is silu, not ReLU."),
 )
@@ -383,21 +419,24 @@ def by_torch(x, w, heads, kv_heads, eps, wrong=""):
 
     def norm(x, name):
         gain = w[f"{name}.weight"]
+        if wrong == "no gain":
+            gain = torch.ones_like(gain)
         if wrong == "mean":
             x = x - x.mean(-1, keepdim=True)
         if wrong == "outside":
             return x / (x.square().mean(-1, keepdim=True).sqrt() + eps) * gain
-        return F.rms_norm(x, gain.shape, gain, eps)
+        size = 1e-5 if wrong == "own eps" else eps
+        return F.rms_norm(x, gain.shape, gain, size)
 
     def heads_of(name, many):
         made = F.linear(normed, w[f"self_attn.{name}_proj.weight"])
         return made.unflatten(-1, (many, -1)).transpose(1, 2)
 
-    normed = norm(x, "input_layernorm")
+    normed = x if wrong == "no first norm" else norm(x, "input_layernorm")
     sizes = ("q", heads), ("k", kv_heads), ("v", kv_heads)
     q, k, v = (heads_of(*p) for p in sizes)
-    q = turned(q, wrong)
-    k = k if wrong == "keys stay" else turned(k, wrong)
+    q = q if wrong in ("queries stay", "unturned") else turned(q, wrong)
+    k = k if wrong in ("keys stay", "unturned") else turned(k, wrong)
     v = turned(v, wrong) if wrong == "values turn" else v
     group = heads // kv_heads
     for_all = range(heads)
@@ -406,7 +445,8 @@ def by_torch(x, w, heads, kv_heads, eps, wrong=""):
         q, k[:, place], v[:, place], is_causal=wrong != "no mask"
     )
     context = context.transpose(1, 2).flatten(2)
-    old, x = x, x + F.linear(context, w["self_attn.o_proj.weight"])
+    added = F.linear(context, w["self_attn.o_proj.weight"])
+    old, x = x, added if wrong == "no first path" else x + added
     start = old if wrong == "same input" else x
     normed = norm(start, "post_attention_layernorm")
     gate, up = (
@@ -430,7 +470,11 @@ def turned(x, wrong):
         pairs = torch.view_as_complex(x.unflatten(-1, (half, 2)).contiguous())
         return torch.view_as_real(pairs * turn).flatten(-2)
     pairs = torch.complex(x[..., :half], x[..., half:]) * turn
-    if wrong in ("keys stay", "values turn"):  # as rotary leaves them
+    if wrong in (
+        "queries stay",
+        "keys stay",
+        "values turn",
+    ):  # as rotary leaves them
         return torch.view_as_real(pairs).flatten(-2)
     return torch.cat([pairs.real, pairs.imag], dim=-1)
 

@@ -52,10 +52,9 @@ def sent_bytes(answer, draw):
     for _ in range(3):
         batch, layers, bytes_each = draw.different(3, 2, 9)
         length, d_model = draw.different(2, 10, 40)
-        sizes = batch, length, d_model, layers, bytes_each
-        one_bill(answer, *sizes, draw.whole(3, 9))
-        one_bill(answer, *sizes, 2)
-        one_bill(answer, *sizes, 1)
+        for world in (draw.whole(3, 9), 2, 1):  # in equal pieces
+            sizes = batch, length, d_model * world, layers, bytes_each
+            one_bill(answer, *sizes, world)
 
 
 def one_bill(answer, batch, length, d_model, layers, bytes_each, world):
@@ -210,6 +209,11 @@ def ring_all_reduce(answer, draw):
         )
         totals, sent = got
         expect.that(
+            isinstance(sent, list | tuple) and len(sent) == p,
+            f"the second is a list as well: how many numbers each of the {p} "
+            "workers has sent.",
+        )
+        expect.that(
             len(totals) == p, f"{p} workers have {len(totals)} results."
         )
         totals = torch.stack(list(totals))
@@ -302,7 +306,13 @@ class Speller(nn.Module):
 @exercise(5)
 def accumulate(answer, draw):
     model, calls = Speller(draw), []
-    model.register_forward_hook(lambda m, given, out: calls.append(len(out)))
+
+    def note(module, given, out):
+        calls.append(len(out))
+        if out.requires_grad:
+            out.register_hook(lambda g: calls.append("back"))
+
+    model.register_forward_hook(note)
     for sizes in ((1, 4, 2), (3, 1), (5,)):
         parts = [
             a_batch(draw, rows, 4 * n + 3) for n, rows in enumerate(sizes)
@@ -320,14 +330,20 @@ def accumulate(answer, draw):
                 "weights stay as they are.",
             ):
                 answer(model, parts)
+            came = [rows for rows in calls if rows != "back"]
             expect.that(
-                calls == list(sizes),
+                came == list(sizes),
                 f"parts of {list(sizes)} rows are to go through the model "
-                f"one by one and once; yours came as {calls}.",
+                f"one by one and once; yours came as {came}.",
             )
             expect.that(
                 all(w.grad is not None for w in model.parameters()),
                 "afterwards the weights have no gradient.",
+            )
+            expect.that(
+                calls[1::2] == ["back"] * len(sizes),
+                "go back after each part: as long as no backward has "
+                "passed, all that the parts have computed stays in memory.",
             )
             got = torch.cat([w.grad.flatten() for w in model.parameters()])
             one_gradient(got, right, pairs, parts, old)
@@ -421,7 +437,7 @@ def loss_of(answer, draw):
             logits[0] -= 3 * scale
             logits[1] += 3 * scale
             target = draw.ids(0, 11, 9)
-            target[:3] = torch.tensor([0, 5, 11])
+            target[:4] = torch.tensor([0, 4, 8, 11])
             parts = [part.clone() for part in logits.split(columns, dim=1)]
             starts = [sum(columns[:n]) for n in range(len(columns))]
             summaries = []
@@ -433,7 +449,8 @@ def loss_of(answer, draw):
             expect.that(
                 scale < 2 or torch.as_tensor(got).isfinite(),
                 "logits near 1,000 give a loss of "
-                f"{float(got):.0f}: their exponentials overflow.",
+                f"{float(got):.0f}: their exponentials overflow, or all "
+                "become 0. Take off the largest logit, row by row.",
             )
             one_loss(got, logits, target, parts, starts)
 
@@ -476,6 +493,11 @@ def one_loss(got, logits, target, parts, starts):
         * (target < part.shape[1])
         for part in parts
     ]
+    named = [
+        part[rows, (target - first).clamp(0, part.shape[1] - 1)]
+        * ((target >= first) & (target <= end))
+        for part, first, end in zip(parts, starts, ends, strict=True)
+    ]
     mistakes = [
         (
             ((logs - largest).logsumexp(0) - right + largest[owner, rows]),
@@ -491,6 +513,11 @@ def one_loss(got, logits, target, parts, starts):
             log - picked(lambda t, first, n: (t - first).clamp(0, n - 1)),
             "every worker names a logit for the target, and only the one "
             "that holds its column may.",
+        ),
+        (
+            log - sum(named),
+            "a worker's last column is token number first + columns - 1: "
+            "the next one is its neighbour's.",
         ),
         (
             log - sum(taken),

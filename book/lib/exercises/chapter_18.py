@@ -128,7 +128,11 @@ def one_table(answer, draw, attend, mask, right, size=1.0):
     i, j = wrong[0] if wrong else (0, 0)
     if (got & right == got).all():
         hint = f"output {i} takes something of token {j}, and you miss it. "
-        hint += "A shout can get a very negative score: with either sign?"
+        if size == 1.0:
+            hint += "A shout can get a very negative score: with either sign?"
+        else:
+            hint += f"The numbers of x are near {size} here: what is loud "
+            hint += "beside them?"
         mistakes = [(got, hint), *mistakes][:: -1 if got.any() else 1]
     expect.close(
         got,
@@ -165,7 +169,7 @@ class Heard:
         """Right, but for the change to the whole batch."""
         if len(x) == 1:
             self.alone.append(x.shape[1])
-            if may_attend.dtype != torch.bool:
+            if getattr(may_attend, "dtype", None) != torch.bool:
                 self.wrong = "a mask is boolean, also where all is shown."
             return by_torch(x, may_attend)
         self.look_at(may_attend.expand(len(x), -1, -1)[:, 0].tolist())
@@ -254,6 +258,8 @@ def window(answer, draw):
     i = torch.arange(9)
     back = i[:, None] - i
     late = (i[:, None] < 4) | ((back >= 0) & (back < 3))
+    hole = (back >= 0) & (back < 3) & ((i[:, None] != 5) | (back != 1))
+    wider = (back >= 0) & (back < torch.where(i < 6, 2, 3)[:, None])
     for shown, hint in (
         (
             (back == 0) | (back == 2),
@@ -274,6 +280,16 @@ def window(answer, draw):
             late,
             "the last token has a window of 3, the first four tokens hear "
             "everybody: look at all rows.",
+        ),
+        (
+            hole,
+            "token 5 hears itself and token 3, and token 4 is left out: look "
+            "at all rows.",
+        ),
+        (
+            wider,
+            "the last tokens hear 3 and those before them 2: a window is as "
+            "wide for everybody.",
         ),
     ):
         got = answer(with_mask(shown), 9, 8)
@@ -357,6 +373,11 @@ def one_sharing(answer, order, attend):
         "the key head that it uses.",
     )
     got = list(got)
+    expect.that(
+        None not in got,
+        f"you find {got}: for None, none of your changes moved its output. "
+        "What is the same for all keys, a softmax does not see.",
+    )
     for guess, name in (
         ([h * key_heads // heads for h in range(heads)], "blocks"),
         ([h % key_heads for h in range(heads)], "turns"),

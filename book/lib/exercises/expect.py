@@ -31,7 +31,9 @@ def tensor(
 ) -> None:
     """A tensor came back, of a shape and a type."""
     if not isinstance(got, Tensor):
-        raise Wrong(f"{what} is a {type(got).__name__}, not a tensor.")
+        kind = type(got).__name__
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise Wrong(f"{what} is {article} {kind}, not a tensor.")
     if shape is not None and tuple(got.shape) != tuple(shape):
         raise Wrong(
             f"{what} has the shape {tuple(got.shape)}, not {tuple(shape)}."
@@ -186,6 +188,8 @@ def hunt(
             f"pass {missed[0]}.",
             share=found / len(wrong),
         )
+    if wrong and right:  # the verdict on a right one is the same again
+        hunt(examine, right, {})
 
 
 def accepts(examine: Callable, implementation: Callable) -> bool:

@@ -92,8 +92,9 @@ def slopes(names: list[str], points: list[list[Tensor]]) -> Axes:
         slope = ((dots * logs).sum() / (dots * dots).sum()).item()
         axes.plot((-1.6, 1.6), (-1.6 * slope, 1.6 * slope), color=colour, lw=1)
         style = {"ha": "left", "color": colour, "fontsize": 10}
-        words(axes, (1.68, 1.65 * slope), name, **style)
-    axes.set(xlim=(-1.7, 2.8), ylim=(-1.75, 1.75))
+        end = min(max(xs), 1.6 / slope) + 0.15  # beside the last points
+        words(axes, (end, end * slope - 0.1), name, **style)
+    axes.set(xlim=(-1.7, 3.3), ylim=(-1.75, 1.75))
     axes.set(xlabel="q · k", ylabel="log of the weight")
     axes.grid()
     return axes

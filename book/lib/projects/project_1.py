@@ -99,6 +99,11 @@ def sharpness_counts(made, draw):
     query, keys, values = inputs(draw)
     mine = Adapter(made, keys, values)
     expect.close(
+        mine.read(query, 2.5),
+        attention(query, keys, values, 2.5),
+        "sharpness 2.5 must multiply each score by 2.5.",
+    )
+    expect.close(
         mine.read(query, 0.0),
         values.mean(0),
         "with sharpness 0 all scores are 0, so all weights are equal.",
@@ -122,6 +127,12 @@ def large_scores(made, draw):
     )
     expected = attention(query * 1e3, keys * 1e3, values)
     expect.close(got, expected, "finite, but not what attention gives.")
+    keys += 1e6 * query / query.square().sum()
+    expect.close(
+        Adapter(made, keys, values).read(query),
+        attention(query, keys, values),
+        "scores near a million that differ by little share the weight.",
+    )
 
 
 @requires(12)
@@ -169,8 +180,14 @@ def new_after_forgetting(made, draw):
 @requires(6)
 def counts(made, draw):
     """It knows how many pairs it holds."""
-    _, keys, values = inputs(draw)
+    query, keys, values = inputs(draw)
+    keys[3] = keys[5]
     mine = Adapter(made, keys, values)
+    expect.close(
+        mine.read(query),
+        attention(query, keys, values),
+        "two pairs with the same key are two pairs, and both count.",
+    )
     mine.mine.forget(mine.numbers[0])
     got = (len(made()), len(mine.mine))
     expect.that(got == (0, 6), f"len is {got[1]} where 6 pairs are left.")
@@ -204,8 +221,10 @@ def refuses(made, draw):
         LookupError,
     )
     mine = Adapter(made, keys, values)
-    expect.refusal(
-        "a query of another width is a ValueError; zip cuts it in silence.",
-        lambda: mine.mine.read([1.0, 2.0]),
-        ValueError,
-    )
+    for width in (2, 4):
+        expect.refusal(
+            "a query of another width is a ValueError; zip cuts it in "
+            "silence.",
+            lambda w=width: mine.mine.read([1.0] * w),
+            ValueError,
+        )

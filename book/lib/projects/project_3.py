@@ -59,13 +59,13 @@ class Adapter:
         return torch.tensor(got, dtype=torch.float64)
 
 
-def model(draw, layers: int = 1) -> Transformer:
-    """The judge, with drawn weights."""
+def model(draw, layers: tuple[int, int] = (1, 1)) -> Transformer:
+    """The judge, with drawn weights, and so many layers on each side."""
     config = TransformerConfig(
         *VOCABULARIES,
         **SIZES,
-        encoder_layers=layers,
-        decoder_layers=layers,
+        encoder_layers=layers[0],
+        decoder_layers=layers[1],
         dropout=0.0,
         max_length=40,
     )
@@ -102,12 +102,13 @@ def one_sentence(made, draw):
 @requires(6)
 def deeper(made, draw):
     """Several layers and a batch of several sentences."""
-    oracle = model(draw, layers=3)
+    oracle = model(draw, layers=(3, 2))
     source, target = texts(draw, 3, 6, 5)
     expect.close(
         Adapter(made, oracle)(source, target),
         oracle(source, target),
-        "right with one layer, but not with three.",
+        "with three layers in the encoder and two in the decoder the logits "
+        "are not the book's.",
     )
 
 
@@ -140,7 +141,7 @@ def no_leak(made, draw):
     target[0, 4] = 3 + (target[0, 4] - 2) % 9
     after = mine(source, target)
     expect.that(
-        torch.equal(before[0, :4], after[0, :4]),
+        torch.allclose(before[0, :4], after[0, :4], rtol=0, atol=1e-9),
         "token 4 was changed and logits before it moved: it looks ahead.",
     )
     expect.that(
@@ -171,7 +172,7 @@ def order(made, draw):
 @requires(12)
 def writes(made, draw):
     """It writes the likeliest tokens and stops after EOS."""
-    cases = [a_case(draw, ends) for ends in (True, False, True)]
+    cases = [a_case(draw, ends) for ends in (True, False)]
     for oracle, source, expected in cases:
         expect.close(
             Adapter(made, oracle).mine.write(source[0].tolist(), 7),
@@ -185,10 +186,12 @@ def a_case(draw, ends: bool) -> tuple[Transformer, Tensor, list[int]]:
     """A model, a source, and a text that ends early, or does not."""
     while True:
         oracle = model(draw)
+        oracle.tables.target.table.weight[:2] = 0  # hardly ever PAD or BOS
         oracle.tables.target.table.weight[2] *= 2  # EOS, often or never
         source, _ = texts(draw, 1, 5, 2)
         written = greedy(oracle, source, 7)
-        if ends == (0 < len(written) < 7):
+        is_text = bool(written) and min(written) > 2
+        if is_text and ends == (len(written) < 7):
             return oracle, source, written
 
 

@@ -87,6 +87,7 @@ class Adapter:
 def reads_what_was_appended(made, draw):
     """It reads what was appended, texts of different lengths apart."""
     cache = Adapter(made, 3, draw)
+    cache.compare("while nothing is appended")
     for row in (0, 2, 2, 0, 1, 2):
         cache.append(row)
     cache.compare("after six positions")
@@ -142,6 +143,8 @@ def rewinding(made, draw):
     cache = Adapter(made, 2, draw)
     cache.append(0, 5)
     cache.keep([0, 0])
+    cache.rewind(0, 0)
+    cache.compare("after rewind(0, 0)")
     cache.rewind(1, 3)
     cache.compare("after rewind(1, 3)")
     cache.append(1, 2)
@@ -168,7 +171,12 @@ def sharing(made, draw):
     for row in range(8):
         cache.append(row, 2)
     cache.compare("after eight texts have gone on")
-    shared = cache.mine.numbers()
+    shared, least = cache.mine.numbers(), 2 * WIDTH * (200 + 8 * 2)
+    expect.that(
+        shared >= least,
+        f"one beginning and eight endings are {least} numbers, and it counts "
+        f"{shared}.",
+    )
     expect.that(
         shared <= 2 * alone,
         f"{shared} numbers for eight texts with one beginning of {alone}: "
@@ -184,6 +192,10 @@ def letting_go(made, draw):
     cache.append(1, 10)
     cache.keep([1])
     held = cache.mine.numbers()
+    expect.that(
+        held >= 2 * WIDTH * 10,
+        f"the short text has {2 * WIDTH * 10} numbers, and it counts {held}.",
+    )
     expect.that(
         held <= 2 * 2 * WIDTH * 32,
         f"the long text is gone and {held} numbers are still held.",

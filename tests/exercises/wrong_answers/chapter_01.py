@@ -75,6 +75,32 @@ def unknown_share(vocabulary, text):
 """,
     },
     "OwnEmbedding": {
+        "works for two axes of ids only": """
+# hint: but they may have any number
+class OwnEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.scale = math.sqrt(d_model)
+        start = torch.randn(vocab_size, d_model) / self.scale
+        self.table = nn.Parameter(start)
+
+    def forward(self, ids):
+        batch, length = ids.shape
+        rows = self.table[ids.flatten()]
+        return rows.view(batch, length, -1) * self.scale
+""",
+        "freezes the table": """
+# hint: your table is frozen
+class OwnEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.scale = math.sqrt(d_model)
+        start = torch.randn(vocab_size, d_model) / self.scale
+        self.table = nn.Parameter(start, requires_grad=False)
+
+    def forward(self, ids):
+        return self.table[ids] * self.scale
+""",
         "forgets the root": """
 # hint: but not multiplied by the root
 class OwnEmbedding(nn.Module):
@@ -272,6 +298,21 @@ class OwnEmbedding(nn.Module):
 """,
     },
     "table_gradient": {
+        "gives PAD's row no gradient": """
+# hint: id 0 was read as well
+def table_gradient(ids, upstream, rows):
+    gradient = upstream.new_zeros(rows, upstream.shape[1])
+    gradient.index_add_(0, ids, upstream)
+    gradient[0] = 0
+    return gradient
+""",
+        "lets torch.func differentiate": """
+# hint: write it without vjp
+def table_gradient(ids, upstream, rows):
+    table = upstream.new_zeros(rows, upstream.shape[1])
+    _, back = torch.func.vjp(lambda table: table[ids], table)
+    return back(upstream)[0]
+""",
         "keeps one contribution of an id that occurs twice": """
 # hint: keeps only one of the
 def table_gradient(ids, upstream, rows):
@@ -335,6 +376,15 @@ def table_gradient(ids, upstream, rows):
 """,
     },
     "pad_in_front": {
+        "fills from the end by -len, which is 0 for nothing": """
+# hint: think of row[-0:]
+def pad_in_front(sequences, pad_id):
+    width = max(map(len, sequences))
+    padded = torch.full((len(sequences), width), pad_id)
+    for row, sequence in zip(padded, sequences):
+        row[-len(sequence):] = torch.tensor(sequence)
+    return padded, [width - len(sequence) for sequence in sequences]
+""",
         "pads at the end": """
 # hint: the padding is to stand in front
 def pad_in_front(sequences, pad_id):
@@ -542,6 +592,22 @@ def pretrained_table(vocabulary, downloaded):
 """,
     },
     "merge_commonest": {
+        "leaves out the spaces": """
+# hint: a space is a token like any other
+def merge_commonest(tokens):
+    pairs = [p for p in zip(tokens, tokens[1:]) if p[0] != " "]
+    pairs = [p for p in pairs if p[1] != " "] or pairs
+    left, right = max(pairs, key=pairs.count)
+    merged, i = [], 0
+    while i < len(tokens):
+        if tokens[i : i + 2] == [left, right]:
+            merged.append(left + right)
+            i += 2
+        else:
+            merged.append(tokens[i])
+            i += 1
+    return merged
+""",
         "uses a token twice": """
 # hint: the middle token is used twice
 def merge_commonest(tokens):

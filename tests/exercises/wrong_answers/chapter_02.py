@@ -2,6 +2,27 @@
 
 WRONG = {
     "scaled_shares": {
+        "hides a ready-made softmax in a helper": """
+# hint: write it without softmax
+def my_softmax(scores):
+    return torch.softmax(scores, 0)
+
+def scaled_shares(query, keys):
+    return my_softmax(keys @ query / math.sqrt(keys.shape[-1]))
+""",
+        "takes logarithms of a ready-made softmax": """
+# hint: write it without log_softmax
+def scaled_shares(query, keys):
+    scores = keys @ query / math.sqrt(keys.shape[-1])
+    return torch.exp(torch.log_softmax(scores, 0))
+""",
+        "subtracts the first score": """
+# hint: which constant may you subtract
+def scaled_shares(query, keys):
+    scores = keys @ query / math.sqrt(keys.shape[-1])
+    exponentials = torch.exp(scores - scores[0])
+    return exponentials / exponentials.sum()
+""",
         "does not divide by the root of the width": """
 # hint: the scores are not scaled
 def scaled_shares(query, keys):
@@ -90,6 +111,14 @@ def scaled_shares(query, keys):
 """,
     },
     "finds_wrong_softmax": {
+        "counts how often it was asked": """
+# hint: it refuses a right one
+asked = []
+
+def finds_wrong_softmax(f):
+    asked.append(f)
+    assert len(asked) <= 6
+""",
         "looks only at the shape": """
 # hint: gives equal shares to all
 def finds_wrong_softmax(f):
@@ -178,6 +207,19 @@ def finds_wrong_softmax(f):
 """,
     },
     "softmax_backward": {
+        "lets autograd do it": """
+# hint: write it without autograd
+def softmax_backward(p, g):
+    scores = p.log().requires_grad_()
+    return torch.autograd.grad(scores.softmax(-1), scores, g)[0]
+""",
+        "flattens axes that are not there": """
+# hint: but not for the shape (10,)
+def softmax_backward(p, g):
+    rows, arrives = p.flatten(0, -2), g.flatten(0, -2)
+    mean = (rows * arrives).sum(1, keepdim=True)
+    return (rows * (arrives - mean)).view_as(p)
+""",
         "keeps only the diagonal of the Jacobian": """
 # hint: beside its diagonal J has entries too
 def softmax_backward(p, g):
@@ -303,6 +345,27 @@ def win_probability(mine, theirs):
 """,
     },
     "streamed_mean": {
+        "keeps a copy of each block": """
+# hint: what you keep grows
+def streamed_mean(blocks):
+    blocks = [(s.clone(), v.clone()) for s, v in blocks]
+    largest = max(s.max().item() for s, _ in blocks)
+    total = sum(torch.exp(s - largest).sum() for s, _ in blocks)
+    return sum(torch.exp(s - largest) @ v for s, v in blocks) / total
+""",
+        "subtracts the first finite largest score for ever": """
+# hint: subtract the largest score so far
+def streamed_mean(blocks):
+    shift, total, weighted = None, 0.0, 0.0
+    for scores, values in blocks:
+        if shift is None and scores.max() > -math.inf:
+            shift = scores.max().item()
+        if shift is not None:
+            exp = torch.exp(scores - shift)
+            total = total + exp.sum()
+            weighted = weighted + exp @ values
+    return weighted / total
+""",
         "does not correct what was summed before": """
 # hint: and you leave it so
 def streamed_mean(blocks):

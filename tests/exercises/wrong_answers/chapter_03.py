@@ -2,6 +2,17 @@
 
 WRONG = {
     "bilinear_scores": {
+        "two products, one of them an einsum": """
+# hint: with all three factors in it
+def bilinear_scores(q, W, k):
+    return torch.einsum("ie,je->ij", q @ W, k)
+""",
+        "two einsums": """
+# hint: with all three factors in it
+def bilinear_scores(q, W, k):
+    asked = torch.einsum("id,de->ie", q, W)
+    return torch.einsum("ie,je->ij", asked, k)
+""",
         "the matrix is transposed": """
 # hint: W is transposed in yours
 def bilinear_scores(q, W, k):
@@ -54,6 +65,20 @@ def bilinear_scores(q, W, k):
 """,
     },
     "attend_heads_last": {
+        "scales after the softmax": """
+# hint: scale the scores, not the shares
+def attend_heads_last(q, k, v):
+    scores = torch.einsum("nihd,njhd->nijh", q, k)
+    shares = softmax(scores, dim=2) / math.sqrt(q.shape[-1])
+    return torch.einsum("nijh,njhe->nihe", shares, v)
+""",
+        "scales by the width of a value": """
+# hint: you take that of a value
+def attend_heads_last(q, k, v):
+    scores = torch.einsum("nihd,njhd->nijh", q, k)
+    shares = softmax(scores / math.sqrt(v.shape[-1]), dim=2)
+    return torch.einsum("nijh,njhe->nihe", shares, v)
+""",
         "softmax over the heads": """
 # hint: the keys compete along another
 def attend_heads_last(q, k, v):
@@ -116,6 +141,17 @@ def attend_heads_last(q, k, v):
 """,
     },
     "squared_distances": {
+        "a loop over the sentences": """
+# hint: einsum needs no loop
+def squared_distances(a, b):
+    tables = []
+    for x, y in zip(a, b, strict=True):
+        square_x = torch.einsum("id,id->i", x, x)[:, None]
+        square_y = torch.einsum("jd,jd->j", y, y)
+        both = torch.einsum("id,jd->ij", x, y)
+        tables.append(square_x - 2 * both + square_y)
+    return torch.stack(tables)
+""",
         "cdist": """
 # hint: torch.cdist is what you are writing
 def squared_distances(a, b):
@@ -245,6 +281,19 @@ def multiplications(length, width):
 """,
     },
     "soft_look_up": {
+        "one length of query for all tables": """
+# hint: of 400 rows
+def soft_look_up(ids, table):
+    keys = torch.eye(len(table), dtype=table.dtype, device=table.device)
+    return plain_attention(100 * keys[ids], keys, table)
+""",
+        "detaches the table": """
+# hint: no gradient reaches the table
+def soft_look_up(ids, table):
+    keys = torch.eye(len(table), dtype=table.dtype, device=table.device)
+    queries = 20 * math.sqrt(len(table)) * keys[ids]
+    return plain_attention(queries, keys, table.detach())
+""",
         "plain indexing": """
 # hint: have no share at all
 def soft_look_up(ids, table):
@@ -276,7 +325,8 @@ def soft_look_up(ids, table):
         "the rows are their own keys": """
 # hint: the keys may not depend on what the rows hold
 def soft_look_up(ids, table):
-    return plain_attention(100 * table[ids], table, table)
+    queries = 20 * math.sqrt(len(table)) * table[ids]
+    return plain_attention(queries, table, table)
 """,
         "the number is the key": """
 # hint: finds row
@@ -304,6 +354,14 @@ def soft_look_up(ids, table):
 """,
     },
     "smooth": {
+        "the minus inside the square": """
+# hint: has the wrong sign
+def smooth(t, t_known, y_known, width):
+    queries = torch.stack([t, torch.ones_like(t)], dim=1)
+    keys = torch.stack([t_known, (-t_known) ** 2 / 2], dim=1)
+    queries = queries * math.sqrt(2) / width**2
+    return plain_attention(queries, keys, y_known.unsqueeze(1)).squeeze(1)
+""",
         "the root of 2 is forgotten": """
 # hint: you have not made up for it
 def smooth(t, t_known, y_known, width):

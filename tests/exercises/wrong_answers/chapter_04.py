@@ -56,6 +56,13 @@ def window_mask(length, width):
     distance = position[:, None] - position
     return ((distance >= 0) & (distance < 3))[None, None]
 """,
+        "the query's own place is left out": """
+# hint: the diagonal must be True
+def window_mask(length, width):
+    position = torch.arange(length)
+    distance = position[:, None] - position
+    return ((distance > 0) & (distance < width))[None, None]
+""",
     },
     "my_attention": {
         "forbidden scores are set to zero": """
@@ -160,6 +167,30 @@ def my_attention(q, k, v, may_attend):
 def my_attention(q, k, v, may_attend):
     return F.scaled_dot_product_attention(q, k, v, may_attend)
 """,
+        "only tensors with four axes are expected": """
+# hint: with two your code stops
+def my_attention(q, k, v, may_attend):
+    scores = torch.einsum("bhid,bhjd->bhij", q, k) / math.sqrt(q.shape[-1])
+    empty = ~may_attend.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~(may_attend | empty), -math.inf)
+    weights = softmax(scores).masked_fill(empty, 0.0)
+    return torch.einsum("bhij,bhjd->bhid", weights, v)
+""",
+        "zeros after the softmax, and the rows are divided by their sums": """
+# hint: a hidden key with a large score
+def my_attention(q, k, v, may_attend):
+    weights = softmax(q @ k.mT / math.sqrt(q.shape[-1])) * may_attend
+    sums = weights.sum(dim=-1, keepdim=True)
+    return weights / sums.clamp(min=1e-9) @ v
+""",
+        "the scale is that of the values": """
+# hint: root of the values' width
+def my_attention(q, k, v, may_attend):
+    scores = q @ k.mT / math.sqrt(v.shape[-1])
+    empty = ~may_attend.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~(may_attend | empty), -math.inf)
+    return softmax(scores).masked_fill(empty, 0.0) @ v
+""",
     },
     "packed_mask": {
         "only the first row of the batch is read": """
@@ -211,6 +242,14 @@ def packed_mask(sentence):
     real = (sentence != 0)[:, None, :]
     causal = causal_mask(sentence.shape[1], sentence.device)[0, 0]
     return same & real & causal
+""",
+        "a PAD that asks sees all sentences": """
+# hint: a PAD belongs to no sentence
+def packed_mask(sentence):
+    same = sentence[:, :, None] == sentence[:, None, :]
+    pad = (sentence == 0)[:, :, None]
+    seen = (same | pad) & (sentence != 0)[:, None, :]
+    return seen[:, None] & causal_mask(sentence.shape[1], sentence.device)
 """,
     },
     "decoder_mask": {
@@ -281,6 +320,13 @@ def decoder_mask(zero_one):
     before = torch.ones(length, length).tril(-1) == 1
     return real & before.to(real.device)
 """,
+        "the rows of padding are hidden too": """
+# hint: Hide keys only
+def decoder_mask(zero_one):
+    real = from_zero_one(zero_one)
+    both = real[:, None, :, None] & real[:, None, None]
+    return both & causal_mask(zero_one.shape[1], zero_one.device)
+""",
     },
     "prefix_mask": {
         "both conditions must hold": """
@@ -335,6 +381,12 @@ def prefix_mask(length, prefix):
     both_in = inside & inside.mT
     both_out = ~inside & ~inside.mT
     return both_in | (both_out & causal_mask(length, prefix.device))
+""",
+        "the prompt is not read at all": """
+# hint: get the same mask
+def prefix_mask(length, prefix):
+    causal = causal_mask(length, prefix.device)
+    return causal.expand(len(prefix), -1, -1, -1)
 """,
     },
     "depends_on": {
@@ -411,6 +463,26 @@ def depends_on(attend, x):
 # hint: you return a triangle
 def depends_on(attend, x):
     return causal_mask(len(x), x.device)[0, 0]
+""",
+        "the changes of a row are added up": """
+# hint: even if the changes cancel
+def depends_on(attend, x):
+    columns = []
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] = 3 + 2 * other[j].abs()
+        columns.append((attend(other) - attend(x)).sum(dim=1) != 0)
+    return torch.stack(columns, dim=1)
+""",
+        "a row is set to a number that it will not be": """
+# hint: you set rows to fixed numbers
+def depends_on(attend, x):
+    columns = []
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] = 1000
+        columns.append((attend(other) != attend(x)).any(dim=1))
+    return torch.stack(columns, dim=1)
 """,
     },
 }

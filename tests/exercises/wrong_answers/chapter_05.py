@@ -69,6 +69,11 @@ def attention_parameters(d_model, heads, d_head, d_value, bias):
     total = d_model * columns + heads * d_value * d_model
     return total + (columns + heads * d_model if bias else 0)
 """,
+        "four square matrices, as usual": """
+# hint: four square matrices
+def attention_parameters(d_model, heads, d_head, d_value, bias):
+    return 4 * d_model**2 + (4 * d_model if bias else 0)
+""",
     },
     "multi_head": {
         "forgets the scale": """
@@ -122,7 +127,7 @@ def multi_head(x, y, matrices, heads, may_attend=None):
     return merge_heads(attention(q, k, v, may_attend)) @ W_o
 """,
         "merges without bringing the heads back": """
-# hint: bring their axis back behind it first
+# hint: bring their axis back after it first
 def multi_head(x, y, matrices, heads, may_attend=None):
     W_q, W_k, W_v, W_o = matrices
     q = split_heads(x @ W_q, heads)
@@ -194,6 +199,18 @@ def multi_head(x, y, matrices, heads, may_attend=None):
     v = split_heads(y @ W_v, heads)
     context = attention(q, k, v, may_attend).sum(dim=1)
     return context.repeat(1, 1, heads) @ W_o
+""",
+        "the scale is that of the values": """
+# hint: root of the values' width
+def multi_head(x, y, matrices, heads, may_attend=None):
+    W_q, W_k, W_v, W_o = matrices
+    q, k, v = (
+        split_heads(t @ W, heads) for t, W in ((x, W_q), (y, W_k), (y, W_v))
+    )
+    scores = q @ k.mT / math.sqrt(v.shape[-1])
+    if may_attend is not None:
+        scores = scores.masked_fill(~may_attend, -math.inf)
+    return merge_heads(scores.softmax(dim=-1) @ v) @ W_o
 """,
     },
     "head_contributions": {
@@ -289,7 +306,7 @@ def head_contributions(module, x):
     },
     "without_head": {
         "forgets to return the copy": """
-# hint: a module is to come back
+# hint: a copy is to come back
 def without_head(module, head):
     from copy import deepcopy
 
@@ -348,7 +365,7 @@ def without_head(module, head):
     return silent
 """,
         "sets the queries to zero: the head still hands over the mean": """
-# hint: queries of zero do not silence a head
+# hint: queries or keys of zero do not silence a head
 def without_head(module, head):
     from copy import deepcopy
 
@@ -404,6 +421,39 @@ def without_head(module, head):
     with torch.no_grad():
         silent.out_proj.weight[:, (head - 1) * width : head * width] = 0
     return silent
+""",
+        "the keys are zero": """
+# hint: queries or keys of zero
+def without_head(module, head):
+    from copy import deepcopy
+
+    silent = deepcopy(module)
+    width = module.d_model // module.heads
+    first = module.d_model + head * width
+    with torch.no_grad():
+        silent.in_proj.weight[first : first + width] = 0
+        silent.in_proj.bias[first : first + width] = 0
+    return silent
+""",
+        "a module around the module, without its masks": """
+# hint: a copy is to come back
+def without_head(module, head):
+    from copy import deepcopy
+
+    width = module.d_model // module.heads
+
+    class Silent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = deepcopy(module)
+
+        def forward(self, x, y=None):
+            with torch.no_grad():
+                at = slice(head * width, (head + 1) * width)
+                self.inner.out_proj.weight[:, at] = 0
+            return self.inner(x, y)
+
+    return Silent()
 """,
     },
     "grouped_attention": {
@@ -465,6 +515,13 @@ def grouped_attention(q, k, v):
 # hint: write it without scaled_dot_product_attention
 def grouped_attention(q, k, v):
     return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+""",
+        "the scale is forgotten": """
+# hint: not divided by the root
+def grouped_attention(q, k, v):
+    times = q.shape[1] // k.shape[1]
+    k, v = (t.repeat_interleave(times, dim=1) for t in (k, v))
+    return (q @ k.mT).softmax(dim=-1) @ v
 """,
     },
     "finds_wrong_heads": {

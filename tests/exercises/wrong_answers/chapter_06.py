@@ -87,7 +87,7 @@ def shift_matrix(k, d_model):
     return torch.block_diag(*blocks)
 """,
         "least squares again, which knows no negative shift": """
-# hint: Places behind 0 are not needed
+# hint: write it without find_shift
 def shift_matrix(k, d_model):
     return find_shift(k, d_model)
 """,
@@ -116,6 +116,15 @@ def shift_matrix(k, d_model):
         angle = k / 1e4 ** (i / d_model)
         c, s = math.cos(angle), math.sin(angle)
         blocks.append(torch.tensor([[c, s], [s, c]], dtype=torch.float64))
+    return torch.block_diag(*blocks)
+""",
+        "the angles are read off the table of places": """
+# hint: No place is needed
+def shift_matrix(k, d_model):
+    place = sinusoidal_positions(k + 1, d_model, dtype=torch.float64)[k]
+    blocks = []
+    for s, c in place.view(-1, 2).tolist():
+        blocks.append(torch.tensor([[c, s], [-s, c]], dtype=torch.float64))
     return torch.block_diag(*blocks)
 """,
     },
@@ -237,6 +246,13 @@ def grid_positions(rows, columns, d_model):
     row, column = line[patch // columns], line[patch % columns]
     return torch.stack([row, column], dim=2).flatten(1)
 """,
+        "one table, as long as a row of patches": """
+# hint: There may be more rows than columns
+def grid_positions(rows, columns, d_model):
+    table = sinusoidal_positions(columns, d_model // 2)
+    patch = torch.arange(rows * columns)
+    return torch.cat([table[patch // columns], table[patch % columns]], dim=1)
+""",
     },
     "alibi_bias": {
         "the batch has no axis": """
@@ -309,6 +325,14 @@ def alibi_bias(length, heads):
     slope = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
     bias = -slope[None, :, None, None] * (p[:, None] - p).abs()
     return bias.masked_fill(p > p[:, None], -math.inf)
+""",
+        "only the past is penalised": """
+# hint: keys in the future lose nothing
+def alibi_bias(length, heads):
+    position = torch.arange(length)
+    distance = (position[:, None] - position).clamp(min=0)
+    slope = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    return -slope[None, :, None, None] * distance
 """,
     },
     "to_halves": {

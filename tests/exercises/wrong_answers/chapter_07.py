@@ -96,11 +96,11 @@ WRONG = {
             "(x.abs().mean(-1, keepdim=True) + eps)",
         ),
         "forgets eps": size(
-            "eps does nothing", "x.square().mean(-1, keepdim=True).sqrt()"
+            "eps changes nothing", "x.square().mean(-1, keepdim=True).sqrt()"
         ),
         "eps has another default": "# hint: but not when eps is left\n"
         "def rms_norm(x, eps=1e-5):\n"
-        "    return F.rms_norm(x, x.shape[-1:], eps=eps)\n",
+        "    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt()\n",
         "the largest entry": size(
             "is not the root of mean square plus eps",
             "(x.abs().amax(-1, keepdim=True) + eps)",
@@ -108,6 +108,17 @@ WRONG = {
         "a LayerNorm": "# hint: this is LayerNorm\n"
         "def rms_norm(x, eps=1e-6):\n"
         "    return F.layer_norm(x, x.shape[-1:], eps=eps)\n",
+        "eps is a lower bound": """
+# hint: it is to be added to the mean
+def rms_norm(x, eps=1e-6):
+    square = x.square().mean(-1, keepdim=True)
+    return x / square.clamp(min=eps).sqrt()
+""",
+        "PyTorch is asked": """
+# hint: write it without rms_norm
+def rms_norm(x, eps=1e-6):
+    return F.rms_norm(x, x.shape[-1:], eps=eps)
+""",
     },
     "whole_layer": {
         "no path past attention": layer(
@@ -167,10 +178,49 @@ WRONG = {
             "return second(x + feed_forward(x))",
         ),
         "a norm after the branch instead of before it": layer(
-            "your norms stand behind the sub-layers",
+            "your norms stand after the sub-layers",
             pre="x = x + first(attention(x)); "
             "return x + second(feed_forward(x))",
         ),
+        "post-norm ends without its norm": """
+# hint: the second norm is missing
+def whole_layer(x, attention, feed_forward, norms, norm_first):
+    first, second = norms
+    if norm_first:
+        x = x + attention(first(x))
+        return x + feed_forward(second(x))
+    x = first(x + attention(x))
+    return x + feed_forward(x)
+""",
+        "what comes in is overwritten": """
+# hint: changes its input in place
+def whole_layer(x, attention, feed_forward, norms, norm_first):
+    first, second = norms
+    if norm_first:
+        x += attention(first(x))
+        x += feed_forward(second(x))
+        return x
+    x = first(x + attention(x))
+    return second(x + feed_forward(x))
+""",
+        "the library is asked": """
+# hint: write it without Residual
+def whole_layer(x, attention, feed_forward, norms, norm_first):
+    for norm, sublayer in zip(norms, (attention, feed_forward), strict=True):
+        join = Residual(x.shape[-1], norm_first=norm_first, norm=norm)
+        x = join(x, sublayer)
+    return x
+""",
+        "pre-norm without the path past attention": """
+# hint: no path leads past attention
+def whole_layer(x, attention, feed_forward, norms, norm_first):
+    first, second = norms
+    if norm_first:
+        x = attention(first(x))
+        return x + feed_forward(second(x))
+    x = first(x + attention(x))
+    return second(x + feed_forward(x))
+""",
     },
     "remember": {
         "returns the network's two matrices only": """
@@ -256,6 +306,22 @@ def silence(stack):
             network.narrow.weight.zero_()
             network.narrow.bias.zero_()
     return stack
+""",
+        "the weights are made very small": """
+# hint: small weights are not zero
+def silence(stack):
+    with torch.no_grad():
+        for _, network in stack:
+            network.narrow.weight.mul_(1e-8)
+            network.narrow.bias.zero_()
+""",
+        "the first matrix is emptied, and its bias kept": """
+# hint: units fire by the bias of widen
+def silence(stack):
+    with torch.no_grad():
+        for _, network in stack:
+            network.widen.weight.zero_()
+            network.narrow.bias.zero_()
 """,
     },
     "contributions": {
@@ -368,6 +434,30 @@ def norm_gradient(x, grad):
         x = x.clone().requires_grad_()
         y = F.layer_norm(x, x.shape[-1:], eps=0)
         return torch.autograd.grad(y, x, grad)[0]
+""",
+        "small steps, one entry after the other": """
+# hint: right to a few digits only
+def norm_gradient(x, grad):
+    def norm(x):
+        spread = x.std(-1, correction=0, keepdim=True)
+        return (x - x.mean(-1, keepdim=True)) / spread
+
+    slopes = []
+    for i in range(x.shape[-1]):
+        step = torch.zeros_like(x)
+        step[..., i] = 1e-6
+        change = (norm(x + step) - norm(x - step)) / 2e-6
+        slopes.append((change * grad).sum(-1))
+    return torch.stack(slopes, dim=-1)
+""",
+        "autograd is switched on again": """
+# hint: write it without inference_mode
+def norm_gradient(x, grad):
+    with torch.inference_mode(False), torch.enable_grad():
+        leaf = x.clone().requires_grad_()
+        y = leaf - leaf.mean(-1, keepdim=True)
+        y = y / leaf.std(-1, correction=0, keepdim=True)
+        return torch.autograd.grad(y, leaf, grad.clone())[0]
 """,
     },
 }

@@ -52,7 +52,7 @@ def longest_text(card, weights, layers, kv_heads, d_head, texts):
     return max(0, card - weights) // token
 """,
         "keys only": """
-# hint: you count one of them
+# hint: half of its bytes
 def longest_text(card, weights, layers, kv_heads, d_head, texts):
     token = texts * layers * kv_heads * d_head * 2
     return max(0, card - weights) // token
@@ -73,7 +73,7 @@ def longest_text(card, weights, layers, kv_heads, d_head, texts):
     return max(0, card - weights) // cache_bytes(1, layers, kv_heads, d_head)
 """,
         "four bytes a number": """
-# hint: two bytes, and you count four
+# hint: twice its bytes
 def longest_text(card, weights, layers, kv_heads, d_head, texts):
     token = cache_bytes(texts, layers, kv_heads, d_head, number=4)
     return max(0, card - weights) // token
@@ -232,7 +232,7 @@ def causal_in_blocks(q, k, v, block):
     return torch.cat(rows)
 """,
         "no maximum at all": """
-# hint: unless the maximum is taken off
+# hint: own maximum is taken off
 def causal_in_blocks(q, k, v, block):
     q, n = q / math.sqrt(q.shape[-1]), len(q)
     place = torch.arange(n, device=q.device)
@@ -247,6 +247,34 @@ def causal_in_blocks(q, k, v, block):
             e = torch.exp(scores)
             s, c = s + e.sum(-1, keepdim=True), c + e @ v[there]
         rows.append(c / s)
+    return torch.cat(rows)
+""",
+        "one maximum for all rows of a block": """
+# hint: own maximum is taken off
+def causal_in_blocks(q, k, v, block):
+    q, n = q / math.sqrt(q.shape[-1]), len(q)
+    place = torch.arange(n, device=q.device)
+    rows = []
+    for i in range(0, n, block):
+        here = place[i : i + block]
+        m, s, c = q.new_tensor(-math.inf), 0.0, 0.0
+        for j in range(0, i + 1, block):
+            there = place[j : j + block]
+            scores = q[here] @ k[there].T
+            scores = scores.masked_fill(here[:, None] < there, -math.inf)
+            largest = torch.maximum(m, scores.max())
+            fade, e = torch.exp(m - largest), torch.exp(scores - largest)
+            s, c = s * fade + e.sum(-1, keepdim=True), c * fade + e @ v[there]
+            m = largest
+        rows.append(c / s)
+    return torch.cat(rows)
+""",
+        "blocks are taken for pairs": """
+# hint: your code stops with ValueError
+def causal_in_blocks(q, k, v, block):
+    rows = []
+    for queries, keys in q.split(block):
+        rows.append(queries @ keys.T @ v)
     return torch.cat(rows)
 """,
         "the scale is forgotten": """
@@ -379,6 +407,14 @@ def linear_encoder(q, k, v, may_attend):
 # hint: you hide the rows of queries
 def linear_encoder(q, k, v, may_attend):
     state = phi(k).mT @ F.pad(v, (0, 1), value=1.0)
+    sums = (phi(q) * may_attend.mT) @ state
+    count = sums[..., -1:]
+    return sums[..., :-1] / count.masked_fill(count == 0, 1.0)
+""",
+        "queries and keys are hidden": """
+# hint: rows of queries as well
+def linear_encoder(q, k, v, may_attend):
+    state = (phi(k) * may_attend.mT).mT @ F.pad(v, (0, 1), value=1.0)
     sums = (phi(q) * may_attend.mT) @ state
     count = sums[..., -1:]
     return sums[..., :-1] / count.masked_fill(count == 0, 1.0)
@@ -584,6 +620,22 @@ def to_grouped(full, kv_heads):
         new[0].data.copy_(had.mean(dim=1).flatten(0, 1))
         if bias and len(new[1]) == len(old[1]):
             new[1].data.copy_(old[1])
+    return made
+""",
+        "the output matrix is shared, not copied": """
+# hint: a weight is the old model's own
+def to_grouped(full, kv_heads):
+    bias = full.in_proj.bias is not None
+    made = GroupedQueryAttention(
+        full.d_model, full.heads, kv_heads, full.dropout, bias
+    ).to(full.in_proj.weight)
+    made.out_proj = full.out_proj
+    d_head = full.d_model // full.heads
+    for old, new in zip(full.matrices(), made.matrices(), strict=True):
+        for had, has in zip(old, new, strict=True):
+            if has is not None:
+                had = had.unflatten(0, (len(has) // d_head, -1, d_head))
+                has.data.copy_(had.mean(dim=1).flatten(0, 1))
     return made
 """,
         "the output matrix is forgotten": """

@@ -199,6 +199,12 @@ def key_bias(heads, length):
 def key_bias(heads, length):
     return alibi(heads, length)[:, :, :1]
 """,
+        "slopes for powers of two only": """
+# hint: takes its slopes from two lists
+def key_bias(heads, length):
+    slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    return (slopes[:, None] * torch.arange(length))[None, :, None]
+""",
         "slopes without places": """
 # hint: the same for all keys
 def key_bias(heads, length):
@@ -244,6 +250,12 @@ def both_ways(distance, buckets=32, furthest=128):
     half = buckets // 2
     return distance_buckets(distance, half, furthest) + half * (distance < 0)
 """,
+        "furthest is forgotten": """
+# hint: furthest is not handed on
+def both_ways(distance, buckets=32, furthest=128):
+    half = buckets // 2
+    return distance_buckets(distance.abs(), half) + half * (distance < 0)
+""",
         "the second half backwards": """
 # hint: runs backwards
 def both_ways(distance, buckets=32, furthest=128):
@@ -274,6 +286,43 @@ def both_ways(distance, buckets=32, furthest=128):
             "the keys are not turned",
             BLOCK,
             ("turned(q), turned(k)", "turned(q), k"),
+        ),
+        "only the keys are turned": but(
+            "the queries are not turned",
+            BLOCK,
+            ("turned(q), turned(k)", "q, turned(k)"),
+        ),
+        "nothing is turned": but(
+            "neither queries nor keys",
+            BLOCK,
+            ("turned(q), turned(k)", "q, k"),
+        ),
+        "the attention takes the place of x": but(
+            "the attention replaces x",
+            BLOCK,
+            ("x = x + context", "x = context"),
+        ),
+        "the first norm is forgotten": but(
+            "before it has been normed",
+            BLOCK,
+            ('normed = norm(x, "input_layernorm")', "normed = x"),
+        ),
+        "norms without a gain": but(
+            "a norm has a gain", BLOCK, (' * w[f"{name}.weight"]', "")
+        ),
+        "the usual epsilon": but(
+            "take the eps that is given", BLOCK, ("size + eps", "size + 1e-5")
+        ),
+        "the library reorders the rows": but(
+            "write it without pairs_from_halves",
+            BLOCK,
+            (
+                'x = x @ w[f"self_attn.{name}_proj.weight"].T',
+                'W = w[f"self_attn.{name}_proj.weight"]\n'
+                '        x = x @ (W if name == "v" else '
+                "pairs_from_halves(W, many)).T",
+            ),
+            ("turned(q), turned(k)", "rotary(q), rotary(k)"),
         ),
         "values are turned, too": but(
             "the values are turned as well",

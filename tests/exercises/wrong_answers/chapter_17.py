@@ -211,6 +211,18 @@ def ring_all_reduce(tensors):
 def ring_all_reduce(tensors):
     return [sum(tensors) for _ in tensors]
 """,
+        "what one worker sends, as a number": """
+# hint: the second is a list as well
+def ring_all_reduce(tensors):
+    p, n = len(tensors), len(tensors[0])
+    return [sum(tensors) for _ in tensors], 2 * (p - 1) * n // p
+""",
+        "what one worker sends stands for all": """
+# hint: the second is a list as well
+def ring_all_reduce(tensors):
+    p, n = len(tensors), len(tensors[0])
+    return [sum(tensors) for _ in tensors], [2 * (p - 1) * n // p]
+""",
         "each step counts as one number": """
 # hint: and there are
 def ring_all_reduce(tensors):
@@ -341,6 +353,28 @@ def accumulate(model, parts):
         loss = label_smoothed_loss(logits, part.target)
         total = total + loss * count / sum(counts)
     return torch.autograd.grad(total, list(model.parameters()))
+""",
+        "one backward at the end": """
+# hint: go back after each part
+def accumulate(model, parts):
+    model.zero_grad()
+    total, count = 0, 0
+    for part in parts:
+        tokens = (part.target != 0).sum().item()
+        logits = model(part.source, part.decoder_input)
+        total = total + tokens * label_smoothed_loss(logits, part.target)
+        count += tokens
+    (total / count).backward()
+""",
+        "all logits are made first": """
+# hint: go back after each part
+def accumulate(model, parts):
+    model.zero_grad()
+    logits = [model(part.source, part.decoder_input) for part in parts]
+    counts = [(part.target != 0).sum().item() for part in parts]
+    for made, part, count in zip(logits, parts, counts, strict=True):
+        loss = label_smoothed_loss(made, part.target)
+        (loss * count / sum(counts)).backward()
 """,
         "a step is taken at the end": """
 # hint: the weights stay as they are
@@ -530,6 +564,38 @@ def summary(part, target, first):
 def loss_of(summaries):
     logs, rights = torch.stack(summaries).unbind(dim=2)
     return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
+""",
+        "one column too many is its own": """
+# hint: the next one is its neighbour's
+def summary(part, target, first):
+    columns = part.shape[1]
+    own = (target >= first) & (target <= first + columns)
+    place = (target - first).clamp(0, columns - 1)
+    right = part.gather(1, place[:, None])[:, 0] * own
+    return torch.stack([part.logsumexp(dim=1), right], dim=1)
+
+
+def loss_of(summaries):
+    logs, rights = torch.stack(summaries).unbind(dim=2)
+    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
+""",
+        "one largest logit for all tokens": """
+# hint: row by row
+def summary(part, target, first):
+    columns = part.shape[1]
+    own = (target >= first) & (target < first + columns)
+    place = (target - first).clamp(0, columns - 1)
+    right = part.gather(1, place[:, None])[:, 0] * own
+    largest = part.amax(dim=1)
+    total = torch.exp(part - largest[:, None]).sum(dim=1)
+    return torch.stack([largest, total, right], dim=1)
+
+
+def loss_of(summaries):
+    largest, totals, rights = torch.stack(summaries).unbind(dim=2)
+    top = largest.max()
+    logs = (totals * torch.exp(largest - top)).sum(dim=0).log() + top
+    return (logs - rights.sum(dim=0)).mean()
 """,
         "sends all logits": """
 # hint: numbers are sent for each token

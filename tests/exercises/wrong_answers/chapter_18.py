@@ -112,6 +112,19 @@ def takes_from(attend, x, may_attend):
         found[:, j] = out.abs().amax(-1) > 20 * x.abs().max()
     return found
 """,
+        "a fixed limit for what is loud": """
+# hint: what is loud beside them
+def takes_from(attend, x, may_attend):
+    length = x.shape[1]
+    found = torch.zeros(length, length, dtype=torch.bool)
+    for j in range(length):
+        for loud in (1e4, -1e4):
+            shouting = x.clone()
+            shouting[:, j] *= loud
+            out = attend(shouting, may_attend)[0]
+            found[:, j] |= out.abs().amax(-1) > 100
+    return found
+""",
         "shouts into the input itself": """
 # hint: x is left shouting
 def takes_from(attend, x, may_attend):
@@ -166,6 +179,17 @@ def padding_gap(attend, x, lengths):
     gaps = []
     for n, length in enumerate(lengths):
         alone = attend(x[[n], :length], torch.ones(1, 1, length))
+        gaps.append((together[[n], :length] - alone).abs().max().item())
+    return max(gaps)
+""",
+        "where all is shown, no mask": """
+# hint: a mask is boolean
+def padding_gap(attend, x, lengths):
+    real = torch.arange(x.shape[1]) < torch.tensor(lengths)[:, None]
+    together = attend(x, real[:, None])
+    gaps = []
+    for n, length in enumerate(lengths):
+        alone = attend(x[[n], :length], None)
         gaps.append((together[[n], :length] - alone).abs().max().item())
     return max(gaps)
 """,
@@ -345,6 +369,24 @@ def window(attend, length, width):
     back = i[:, None] - i
     return size if (table == ((back > 0) & (back <= size))).all() else None
 """,
+        "no future, and a look at the last row": """
+# hint: token 4 is left out
+def window(attend, length, width):
+    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    size = int(table[-1].sum())
+    right = table[-1, -size:].all() and not table.triu(1).any()
+    return size if right else None
+""",
+        "every row has a stretch of its own": """
+# hint: as wide for everybody
+def window(attend, length, width):
+    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    for i, row in enumerate(table):
+        size = int(row.sum())
+        if row[i + 1 :].any() or not row[i + 1 - size : i + 1].all():
+            return None
+    return int(table[-1].sum())
+""",
         "looks only at the row of the last token": """
 # hint: look at all rows
 def window(attend, length, width):
@@ -520,6 +562,21 @@ def key_head(attend, query_heads, key_heads, d_head):
     if answers[0] != answers[1]:
         raise ValueError("keys and values of different heads")
     return answers[0]
+""",
+        "shifts all keys of a head alike": """
+# hint: none of your changes moved its output
+def key_head(attend, query_heads, key_heads, d_head):
+    q = drawn(1, query_heads, 5, d_head)
+    k, v = (drawn(1, key_heads, 5, d_head, seed=s) for s in (1, 2))
+    before, found = attend(q, k, v), [None] * query_heads
+    for group in range(key_heads):
+        shifted = k.clone()
+        shifted[:, group] += 1.0
+        change = (attend(q, shifted, v) - before).abs().flatten(2).amax(-1)[0]
+        for head in range(query_heads):
+            if change[head] > 1e-3:
+                found[head] = group
+    return found
 """,
         "says which query heads a key head serves": """
 # hint: one number each
