@@ -371,11 +371,13 @@ def finds_wrong_decoder(answer, draw):
 
 
 class Stack(nn.Module):
-    """Two blocks, and what is done to their inputs, masks and outputs."""
+    """Blocks, and what is done to their inputs, masks and outputs."""
 
-    def __init__(self, width, masks=None, inputs=None, output=None, **options):
+    def __init__(
+        self, width, masks=None, inputs=None, output=None, depth=1, **options
+    ):
         super().__init__()
-        blocks = [DecoderBlock(width, 2, 16, **options) for _ in range(2)]
+        blocks = [DecoderBlock(width, 2, 16, **options) for _ in range(depth)]
         self.blocks = nn.ModuleList(blocks)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:  # strong enough to be heard
@@ -447,8 +449,11 @@ class Theirs(nn.Module):
 class Double(Stack):
     """Computes in float64, and returns float32."""
 
-    def forward(self, x, memory, *masks, **named):
+    def __init__(self, width):
+        super().__init__(width)
         self.double()
+
+    def forward(self, x, memory, *masks, **named):
         wide = x.double(), memory.double()
         return super().forward(*wide, *masks, **named).float()
 
@@ -456,7 +461,7 @@ class Double(Stack):
 def right_decoders(width):
     """Decoders that keep all rules, by what they do."""
     return {
-        "is a stack of the library's blocks": Stack(width),
+        "is a stack of the library's blocks": Stack(width, depth=2),
         "is PyTorch's": Theirs(width),
         "norms first": Stack(width, norm_first=True),
         "takes one sentence after the other": OneByOne(width),
@@ -492,7 +497,8 @@ def wrong_decoders(width):
             )
         ),
         "forgets the causal mask in its last block": stack(
-            lambda m, n, own, other: (None if n else own, other)
+            lambda m, n, own, other: (None if n else own, other),
+            depth=2,
         ),
         "forgets the causal mask, and norms first": stack(
             lambda m, n, own, other: (None, other), norm_first=True
@@ -525,7 +531,8 @@ def wrong_decoders(width):
             lambda m, n, own, other: (own, None)
         ),
         "reads the PAD of the memory in its second block": stack(
-            lambda m, n, own, other: (own, None if n else other)
+            lambda m, n, own, other: (own, None if n else other),
+            depth=2,
         ),
         "takes the last word of the memory for PAD": stack(
             lambda m, n, own, other: (own, one_less(other))
@@ -558,6 +565,7 @@ def one_less(other):
 
 @exercise(6)
 def look_across(answer, draw):
+    expect.own_work(answer, "project")
     heads, width = draw.lots.choice([(2, 8), (3, 12), (4, 8)])
     torch.manual_seed(draw.seed)
     theirs = nn.MultiheadAttention(width, heads, batch_first=True).double()
@@ -621,6 +629,10 @@ def other_looks(ours, query, k, v, seen):
                 look(q, out=nn.Identity()),
                 "the heads lie side by side, but nothing has mixed them yet: "
                 "what follows them in the class?",
+            ),
+            (
+                look(q * (query.shape[-1] / ours.heads) ** 0.5),
+                "the scores are not divided by the root of a head's width.",
             ),
             (look(q, mask=None), "the mask is not used."),
             (

@@ -34,6 +34,7 @@ def small(draw, **options):
 
 @exercise(1)
 def parameters_of(answer, draw):
+    expect.own_work(answer, "parameters", "numel")
     layers = {"encoder_layers": 5, "decoder_layers": 3}
     for options in (
         {"tied": "target"},

@@ -95,6 +95,19 @@ def known_sets(trained_on, unseen):
 
 WRONG = {
     "encoder_parameters": {
+        "builds the encoder and counts": """
+# hint: write it without numel and parameters
+def encoder_parameters(layers, d_model, d_ff, final_norm=False):
+    blocks = [EncoderBlock(d_model, 1, d_ff) for _ in range(layers)]
+    encoder = Encoder(blocks, final_norm=final_norm)
+    return sum(p.numel() for p in encoder.parameters())
+""",
+        "no biases at all": """
+# hint: every matrix of a block has a bias
+def encoder_parameters(layers, d_model, d_ff, final_norm=False):
+    block = 4 * d_model**2 + 2 * d_model * d_ff + 4 * d_model
+    return layers * block + final_norm * 2 * d_model
+""",
         "attention without W_O": told(
             "attention has four matrices",
             parameters(attention="3 * d_model**2"),
@@ -409,6 +422,13 @@ def two_looks(row):
         ),
     },
     "known_sets": {
+        "compares sums of squares": """
+# hint: is 0.5
+def known_sets(trained_on, unseen):
+    known = (trained_on**2).sum(-1).tolist()
+    found = [total in known for total in (unseen**2).sum(-1).tolist()]
+    return sum(found) / len(found)
+""",
         "whole rows, in their order": told(
             "the order counts in your comparison",
             known("tuple(row)", "tuple(row)"),

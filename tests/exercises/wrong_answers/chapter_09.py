@@ -859,6 +859,13 @@ def finds_wrong_decoder(decoder):
 """,
     },
     "look_across": {
+        "projects the queries three times": """
+# hint: write it without project
+def look_across(attention, query, k, v, may_attend=None):
+    q, _, _ = attention.project(query, query, query)
+    context = F.scaled_dot_product_attention(q, k, v, may_attend)
+    return attention.out_proj(merge_heads(context))
+""",
         "does not cut the queries into heads": """
 # hint: not cut into heads
 def look_across(attention, query, k, v, may_attend=None):
@@ -922,7 +929,7 @@ def look_across(attention, query, k, v, may_attend=None):
     return attention.out_proj(merge_heads(context))
 """,
         "the scale is forgotten": """
-# hint: not that of the whole attention
+# hint: divided by the root of a head's width
 def look_across(attention, query, k, v, may_attend=None):
     W_q, bias = attention.matrices()[0]
     q = split_heads(F.linear(query, W_q, bias), attention.heads)

@@ -2,6 +2,11 @@
 
 WRONG = {
     "parameters_of": {
+        "builds the model and counts": """
+# hint: write it without numel and parameters
+def parameters_of(config):
+    return sum(p.numel() for p in Transformer(config).parameters())
+""",
         "tables do not depend on tying": """
 # hint: there are not two tables
 def parameters_of(config):
