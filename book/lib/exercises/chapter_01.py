@@ -543,6 +543,11 @@ def telling(a, b, x, y):
             [([a, " ", a, " " + b], "a space is a token like any other")],
         ),
         (
+            [a, " ", a, " ", a, b],
+            [a + " ", a + " ", a, b],
+            [([a, " ", a, " ", ab], "a space is a token like any other")],
+        ),
+        (
             [a, b, ab, ab, ab],
             [a, b, ab + ab, ab],
             [([ab + ab] * 2, "a pair is two tokens, not their text")],

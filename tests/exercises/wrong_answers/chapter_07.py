@@ -80,6 +80,10 @@ WRONG = {
             "eps stands outside the root",
             "(x.square().mean(-1, keepdim=True).sqrt() + eps)",
         ),
+        "eps is the least size that is allowed": size(
+            "eps makes no difference",
+            "x.square().mean(-1, keepdim=True).clamp(min=eps).sqrt()",
+        ),
         "the length, not the root of the mean square": size(
             "you divide by the length",
             "torch.sqrt(x.square().sum(-1, keepdim=True) + eps)",
@@ -96,7 +100,8 @@ WRONG = {
             "(x.abs().mean(-1, keepdim=True) + eps)",
         ),
         "forgets eps": size(
-            "eps changes nothing", "x.square().mean(-1, keepdim=True).sqrt()"
+            "eps makes no difference",
+            "x.square().mean(-1, keepdim=True).sqrt()",
         ),
         "eps has another default": "# hint: but not when eps is left\n"
         "def rms_norm(x, eps=1e-5):\n"

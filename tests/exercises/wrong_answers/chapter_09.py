@@ -866,6 +866,14 @@ def look_across(attention, query, k, v, may_attend=None):
     context = F.scaled_dot_product_attention(q, k, v, may_attend)
     return attention.out_proj(merge_heads(context))
 """,
+        "the last matrix without its bias": """
+# hint: is not that of the whole attention
+def look_across(attention, query, k, v, may_attend=None):
+    W_q, bias = attention.matrices()[0]
+    q = split_heads(F.linear(query, W_q, bias), attention.heads)
+    context = F.scaled_dot_product_attention(q, k, v, may_attend)
+    return F.linear(merge_heads(context), attention.out_proj.weight)
+""",
         "does not cut the queries into heads": """
 # hint: not cut into heads
 def look_across(attention, query, k, v, may_attend=None):

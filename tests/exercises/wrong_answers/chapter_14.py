@@ -675,7 +675,6 @@ DEVICE = "the answer lies on the same device on a CPU"
 PAIRS = "both lists have the same length"
 EQUIVALENT = {
     "predicted_rows": {
-        "prompt, written = (5, 6) # given": SUM,
         "return (written + prompt) - 1": SUM,
     },
     "cached_numbers": {"tokens = batch * ((s_len + t_len))": SUM},
