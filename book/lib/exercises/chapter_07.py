@@ -72,8 +72,8 @@ def size_mistakes(x, eps):
         ),
         (
             x / square.sqrt(),
-            "eps makes no difference here: it is to be added to the mean square, "
-            "under the root.",
+            "eps makes no difference here: it is to be added to the mean "
+            "square, under the root.",
         ),
     ]
 
