@@ -1,9 +1,11 @@
 """What a chapter or a test file can reach: the modules that it imports.
 
-Read from the text alone. A package below book/lib counts as one module.
+Read from the text alone. A package below book/lib counts as one module; only
+of the exercises each chapter reaches its own descriptions.
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +14,8 @@ from tools.taught import ROOT
 
 LIBRARY = ROOT / "book" / "lib"
 TESTS = ROOT / "tests" / "library"
+DESCRIBED = "chapter_*.py"  # in lib/exercises
+ASKED = re.compile(r'^check\("(\d+)\.\d+"', re.MULTILINE)
 
 
 @cache
@@ -19,7 +23,8 @@ def files(module: str) -> tuple[Path, ...]:
     """The files of a module of book/lib; of a package all of them."""
     package = LIBRARY / module
     if package.is_dir():
-        return tuple(sorted(package.rglob("*.py")))
+        apart = package.glob(DESCRIBED) if module == "exercises" else ()
+        return tuple(sorted({*package.rglob("*.py")} - {*apart}))
     return (LIBRARY / f"{module}.py",)
 
 
@@ -79,7 +84,12 @@ def reached(start: Iterable[str]) -> set[str]:
 
 def reached_by_cells(sources: Iterable[str]) -> set[str]:
     """The modules that the cells of a chapter reach."""
-    return reached({m for text in sources for m in from_lib(imports(text))})
+    names = set()
+    for text in sources:
+        names |= from_lib(imports(text))
+        chapters = map(int, ASKED.findall(text))
+        names |= {f"exercises/chapter_{n:02}" for n in chapters}
+    return reached(names)
 
 
 @cache
