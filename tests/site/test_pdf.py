@@ -23,7 +23,8 @@ from tests.site.test_html import soup_of
 MM = 72 / 25.4
 SIDE = 25 * MM  # the margins of paper.css
 FOOT = 22 * MM
-PRINTED = [name for name in DOCUMENTS if name != downloads.PAGE]
+ONLINE = ("book/teach/", downloads.PAGE)  # pages of the site alone
+PRINTED = [name for name in DOCUMENTS if not name.startswith(ONLINE)]
 APPENDIX = "Appendix A. Solutions"
 
 
