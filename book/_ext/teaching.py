@@ -84,12 +84,13 @@ def kill_table(exercises: list[dict]) -> str:
             f" of {e['mutants']} | {e['equivalent'] or ''} |"
         )
     mistakes = sum(len(e["mistakes"]) for e in exercises)
+    fewest = min(len(e["mistakes"]) for e in exercises)
     mutants = sum(e["mutants"] for e in exercises)
     same = sum(e["equivalent"] for e in exercises)
     total = (
         f"Together {plural(len(exercises), 'exercise')}, "
-        f"{plural(mistakes, 'typical mistake')}, each with the hint that is "
-        f"meant for it, and {plural(mutants - same, 'mutant')} noticed of "
+        f"{plural(mistakes, 'typical mistake')} (no exercise has fewer than "
+        f"{fewest}), each with the hint that is meant for it, and {plural(mutants - same, 'mutant')} noticed of "
         f"{mutants:,}. Of the other {same} it is written down why they are "
         "right too."
     )

@@ -2,6 +2,7 @@
 
 import yaml
 
+from book._ext import downloads
 from tests.site.conftest import ROOT
 from tools.taught import toc_files
 
@@ -12,3 +13,5 @@ ADDRESS = CONFIG["repository"]["url"].rstrip("/").removesuffix(".git")
 HAS_ADDRESS = not ADDRESS.endswith("OWNER/REPO")
 NOTEBOOKS = [d for d in DOCUMENTS if (ROOT / f"{d}.ipynb").exists()]
 PAGES = [f"{name}.html" for name in [*DOCUMENTS, "search"]]
+ONLINE = ("book/teach/", downloads.PAGE)  # pages of the site alone
+PRINTED = [name for name in DOCUMENTS if not name.startswith(ONLINE)]

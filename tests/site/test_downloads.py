@@ -6,7 +6,7 @@ import pytest
 
 from book._ext import downloads
 from tests.site.conftest import ROOT
-from tests.site.pages import DOCUMENTS, TOC
+from tests.site.pages import PRINTED, TOC
 from tests.site.test_html import soup_of
 from tools.pdf import source
 
@@ -56,11 +56,11 @@ def test_a_site_without_the_page_stays_as_it_is(tmp_path):
 def test_the_pdf_takes_its_pages_from_the_table_of_contents():
     book = source.book()
     assert [part["caption"] for part in book["parts"]] == [
-        part["caption"] for part in TOC["parts"]
+        part["caption"]
+        for part in TOC["parts"]
+        if part["caption"] != source.ONLINE
     ]
-    names = [*DOCUMENTS]
-    names.remove(downloads.PAGE)
-    assert source.documents(book) == names
+    assert source.documents(book) == PRINTED
     assert json.loads(source.as_argument(book)) == book
 
 

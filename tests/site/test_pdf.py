@@ -13,18 +13,15 @@ import pypdfium2
 import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from book._ext import downloads
 from book._ext.answers import solution, stub
 from book._ext.page_view import CALL, GIVEN, TITLE
 from tests.site.conftest import ROOT
-from tests.site.pages import CONFIG, DOCUMENTS, NOTEBOOKS
+from tests.site.pages import CONFIG, NOTEBOOKS, PRINTED
 from tests.site.test_html import soup_of
 
 MM = 72 / 25.4
 SIDE = 25 * MM  # the margins of paper.css
 FOOT = 22 * MM
-ONLINE = ("book/teach/", downloads.PAGE)  # pages of the site alone
-PRINTED = [name for name in DOCUMENTS if not name.startswith(ONLINE)]
 APPENDIX = "Appendix A. Solutions"
 
 
