@@ -169,11 +169,16 @@ class Schedule(Teaching):
     required_arguments = 1
 
     def text(self, root: Path) -> str:
-        path = root / FOLDER / "schedules.yml"
+        path, name = root / FOLDER / "schedules.yml", self.arguments[0]
         courses = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return schedule_text(
-            courses[self.arguments[0]], chapters(root), read_exercises(root)
-        )
+        try:
+            return schedule_text(
+                courses[name], chapters(root), read_exercises(root)
+            )
+        except KeyError as missing:
+            raise self.error(
+                f"schedules.yml, course {name}: there is no {missing}"
+            ) from None
 
 
 def setup_teaching(app):
