@@ -90,7 +90,8 @@ def kill_table(exercises: list[dict]) -> str:
     total = (
         f"Together {plural(len(exercises), 'exercise')}, "
         f"{plural(mistakes, 'typical mistake')} (no exercise has fewer than "
-        f"{fewest}), each with the hint that is meant for it, and {plural(mutants - same, 'mutant')} noticed of "
+        f"{fewest}), each with the hint that is meant for it, and "
+        f"{plural(mutants - same, 'mutant')} noticed of "
         f"{mutants:,}. Of the other {same} it is written down why they are "
         "right too."
     )
