@@ -311,6 +311,11 @@ def test_a_refusal_is_expected():
         expect.refusal("no.", lambda: 1, IndexError)
 
 
+def test_one_thing_is_not_said_as_many():
+    said = [expect.plural(number, "row") for number in (0, 1, 2, 1200)]
+    assert said == ["0 rows", "1 row", "2 rows", "1,200 rows"]
+
+
 def test_borrowed_work_is_seen():
     def answer(x):
         return torch.softmax(x, 0)

@@ -414,11 +414,27 @@ def depends_on(answer, draw):
             ),
         ],
     )
+    hard_to_see(answer, x)
+    any_row(answer, x)
+
+
+def hard_to_see(answer, x):
+    """A change is small, or no gradient knows of it."""
     faint = answer(lambda x: x + whisper(x), x)
     expect.that(
         faint.cpu().diagonal(-1),
         "a change of a millionth is a change: compare bit for bit.",
     )
+    hidden = answer(lambda x: x + whisper(x).detach(), x)
+    expect.that(
+        hidden.cpu().diagonal(-1),
+        "a gradient says nothing of what goes through detach or a rounding, "
+        "and the output changes all the same: change a row, and compare.",
+    )
+
+
+def any_row(answer, x):
+    """A row is changed whatever it holds."""
     for number in (0, 1, -1):
         all_alike = torch.full_like(x, number)
         expect.that(

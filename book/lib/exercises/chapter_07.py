@@ -361,8 +361,8 @@ def contributions(answer, draw):
     )
     expect.that(
         len(got) == len(stack),
-        f"there are {len(stack)} layers, and your list has {len(got)} "
-        "payments.",
+        f"there are {len(stack)} layers, and your list has "
+        f"{expect.plural(len(got), 'payment')}.",
     )
     balances, payments = account(stack, x)
     for layer, payment in enumerate(got):

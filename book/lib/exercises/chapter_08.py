@@ -172,8 +172,8 @@ def answers(answer, draw):
     )
     expect.that(
         runs["embedding"] <= 1 and runs["block"] <= 1,
-        f"the first block ran {runs['block']} times for {len(rows)} rows: "
-        "pad the rows, and run all of them together, once.",
+        f"the first block ran {expect.plural(runs['block'], 'time')} for "
+        f"{len(rows)} rows: pad the rows, and run all of them together, once.",
     )
     expect.that(
         not runs["encoder"],
@@ -226,6 +226,16 @@ def misread(model, rows, place):
     }
     for hint, (masks, places) in seen.items():
         yield model.one_pass(ids, masks, places)[place, :end], hint
+    in_front = [row.flip(0) for row in rows]
+    in_front = nn.utils.rnn.pad_sequence(in_front, batch_first=True).flip(1)
+    for mask in (real.flip(-1), real, None):
+        logits = model.one_pass(in_front, [mask, mask])[place]
+        for found in (logits[-end:], logits[:end]):
+            yield (
+                found,
+                "PAD stands in front of a short row, so its numbers get the "
+                "positions of later ones: pad behind.",
+            )
 
 
 COUNTING = ("sum", "count_nonzero", "bincount", "cumsum", "searchsorted")
@@ -408,14 +418,26 @@ def mean_of_real(answer, draw):
 
 @exercise(5)
 def shared_encoder(answer, draw):
-    x, times = draw.normal(2, 5, 8), draw.whole(3, 5)
+    x = draw.normal(2, 5, 8)
     mask = padding_mask(torch.tensor([5, 3], device=x.device))
     torch.manual_seed(draw.seed)
     # The page's stack takes blocks of the page's class only.
     page = getattr(answer, "__globals__", {})
     block = page.get("EncoderBlock", EncoderBlock)(8, 2, 16).to(x.device)
     apart = copy.deepcopy(block)
-    shared = answer(block, times)
+    for times in draw.different(2, 3, 6):
+        shared = answer(block, times)
+        one_block(shared, block, times)
+        got, expected = shared(x, mask), x
+        for _ in range(times):
+            expected = apart(expected, mask)
+        expect.close(got, expected, "the output is not that of repeated runs.")
+    trained = [p.requires_grad for p in block.parameters()]
+    expect.that(all(trained), "the block can no longer be trained.")
+
+
+def one_block(shared, block, times):
+    """An encoder whose blocks are all the one that was given."""
     expect.that(
         type(shared).__name__ == "Encoder",
         f"an Encoder is asked for, and yours is a {type(shared).__name__}.",
@@ -439,12 +461,6 @@ def shared_encoder(answer, draw):
         all(one is block for one in shared.blocks),
         "the blocks of your encoder are not the block that was given.",
     )
-    got, expected = shared(x, mask), x
-    for _ in range(times):
-        expected = apart(expected, mask)
-    expect.close(got, expected, "the output is not that of repeated runs.")
-    trained = [p.requires_grad for p in block.parameters()]
-    expect.that(all(trained), "the block can no longer be trained.")
 
 
 @exercise(6)

@@ -32,8 +32,9 @@ def aligned(answer, draw):
     )
     expect.that(
         len(got) == asks,
-        f"there are {asks} target positions, and you give {len(got)} words: "
-        "which axis is asked, and which one holds the words that compete?",
+        f"there are {asks} target positions, and you give "
+        f"{expect.plural(len(got), 'word')}: which axis is asked, and "
+        "which one holds the words that compete?",
     )
 
     def words_at(places):

@@ -201,7 +201,7 @@ def other_passes(parts, source, target):
         "x": parts.positions(parts.source_table(source)),
         "y": parts.positions(parts.target_table(target)),
         "depth": len(parts.decoder_blocks),
-        "beside": False,
+        "looks_at": "memory",
     }
     wrong = {
         "the decoder sees what comes later: its own mask hides PAD and the "
@@ -225,7 +225,11 @@ def other_passes(parts, source, target):
         },
         "each decoder block looks at the encoder block beside it; all must "
         "look at the memory, which is the last one's output.": {
-            "beside": True
+            "looks_at": "beside"
+        },
+        "the decoder looks at the source as it was embedded: the blocks of "
+        "the encoder read it first, one after the other.": {
+            "looks_at": "source"
         },
         "some blocks of the decoder are left out: it may have more than the "
         "encoder.": {"depth": len(parts.encoder_blocks)},
@@ -240,15 +244,16 @@ def other_passes(parts, source, target):
     yield logits.softmax(-1), "these are probabilities; logits are asked for."
 
 
-def states(parts, encoder, memory, target, x, y, depth, beside):
+def states(parts, encoder, memory, target, x, y, depth, looks_at):
     """What comes out of the last decoder block."""
-    read = []
+    source, read = x, []
     for block in parts.encoder_blocks:
         x = block(x, encoder)
         read.append(x)
     for number, block in enumerate(parts.decoder_blocks[:depth]):
-        m = read[min(number, len(read) - 1)] if beside else x
-        y = block(y, m, target, memory)
+        beside = read[min(number, len(read) - 1)]
+        seen = {"memory": x, "beside": beside, "source": source}[looks_at]
+        y = block(y, seen, target, memory)
     return y
 
 
@@ -272,8 +277,8 @@ def rows_moved(answer, draw):
             expect.close(
                 got,
                 right,
-                f"with tied={tied!r}, the target {read} moves {right} rows, "
-                f"and not {got}.",
+                f"with tied={tied!r}, the target {read} moves "
+                f"{expect.plural(right, 'row')}, and not {got}.",
                 [
                     (
                         so_far.any(-1).sum().item(),
@@ -549,8 +554,9 @@ def examine_layers(got, distance, holes, far):
     expect.close(
         got,
         right,
-        f"after {got} layers the last position sees {place} places back, and "
-        f"{distance} is asked for: {case}.",
+        f"after {expect.plural(got, 'layer')} the last position sees "
+        f"{expect.plural(place, 'place')} back, and {distance} is "
+        f"asked for: {case}.",
         mistakes,
     )
 

@@ -313,8 +313,8 @@ def mismatched(answer, draw):
             (
                 [True, "rows", "rows"],
                 "whole answers stand beside the texts, but not in the right "
-                f"order: each moves {places} rows down, and the last ones "
-                "come to the first texts.",
+                f"order: each moves {expect.plural(places, 'row')} down, "
+                "and the last ones come to the first texts.",
             ),
         ],
     )
@@ -346,7 +346,7 @@ def add_gradients(answer, draw):
     expect.that(
         what.count("forward") == len(parts),
         f"each of the {len(parts)} parts is to go through the model once, "
-        f"and yours asks it {what.count('forward')} times.",
+        f"and yours asks it {expect.plural(what.count('forward'), 'time')}.",
     )
     expect.that(
         what.count("backward"),

@@ -16,6 +16,7 @@ FRENCH = list(get_month_names("wide", locale="fr").values())
 # The short names, one whose letters cannot be chosen one by one, and one
 # whose number is lost by its first digit.
 NUMBERS = 3, 4, 5, 6, 8, 7, 11
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @cache
@@ -135,10 +136,11 @@ def planted_years(b, c, memory, other, year):
 
 @exercise(2)
 def letters_to_hide(answer, draw):
-    fewest = {n: hidden_letters(FRENCH[n - 1], n) for n in NUMBERS}
+    names = [(FRENCH[n - 1], n) for n in NUMBERS]
+    right_names = names + names[1:3]
+    names += [with_a_slip(draw, *case) for case in names[1:3]]
     got = []
-    for number in NUMBERS:
-        name = FRENCH[number - 1]
+    for name, number in names:
         found = answer(name, number)
         expect.that(
             found is not None,
@@ -151,42 +153,76 @@ def letters_to_hide(answer, draw):
             "of letters is asked for.",
         )
         got.append(found)
-    lengths = [len(FRENCH[n - 1]) for n in NUMBERS]
-    right = [fewest[n]["any"] for n in NUMBERS]
+    right = [hidden_letters(*case)["any"] for case in names]
     wrong = next((i for i in range(len(got)) if got[i] != right[i]), 0)
+    looked_up = [hidden_letters(*case)["any"] for case in right_names]
     expect.close(
         got,
         right,
-        f"hiding {got[wrong]} letters of {FRENCH[NUMBERS[wrong] - 1]!r} is "
-        "not the answer: try all choices of one letter, then of two, and so "
-        "on.",
+        f"hiding {expect.plural(got[wrong], 'letter')} of "
+        f"{names[wrong][0]!r} is not the answer: try all choices of one "
+        "letter, then of two, and so on.",
         [
             (
-                lengths,
-                "hiding the whole name always works, but the fewest letters "
-                "are asked for.",
+                looked_up,
+                f"for {names[-1][0]!r} you give the number of "
+                f"{right_names[-1][0]!r}: search for the letters of the name "
+                "that is given; no table knows every slip.",
             ),
-            (
-                [fewest[n]["neighbours"] for n in NUMBERS],
-                "the hidden letters need not be neighbours.",
-            ),
-            (
-                [fewest[n]["left"] for n in NUMBERS],
-                "the hidden letters need not be the first ones.",
-            ),
-            (
-                [fewest[n]["shown"] for n in NUMBERS],
-                "one letter is enough everywhere, you say: either your mask "
-                "shows the chosen letters and hides the rest (True means may "
-                "look), or you compare the month with what it can never "
-                "equal ('03' is not 3).",
-            ),
-            (
-                [a - b for a, b in zip(lengths, right, strict=True)],
-                "this is the number of letters that stay visible.",
-            ),
+            *other_searches(names, right),
         ],
     )
+
+
+def with_a_slip(draw, name, number):
+    """A name with one wrong letter that the model reads all the same.
+
+    Another number of letters is to be hidden than of the right name.
+    """
+    usual = hidden_letters(name, number)["any"]
+    while True:
+        place, letter = draw.whole(1, len(name) - 1), draw.lots.choice(LETTERS)
+        slip = name[:place] + letter + name[place + 1 :]
+        text = f"dimanche 3 {slip} 2019"
+        all_of_it = torch.ones(1, len(text), device=device()) == 1
+        if slip == name or is_lost(text, number, all_of_it)[0]:
+            continue
+        fewest = hidden_letters(slip, number)
+        ordinary = min(fewest.values()) == fewest["shown"] == 1
+        if ordinary and fewest["any"] not in (usual, len(name)):
+            return slip, number
+
+
+def other_searches(names, right):
+    """What searches of another kind find, and hints."""
+    fewest = [hidden_letters(*case) for case in names]
+    lengths = [len(name) for name, _ in names]
+    return [
+        (
+            lengths,
+            "hiding the whole name always works, but the fewest letters are "
+            "asked for.",
+        ),
+        (
+            [f["neighbours"] for f in fewest],
+            "the hidden letters need not be neighbours.",
+        ),
+        (
+            [f["left"] for f in fewest],
+            "the hidden letters need not be the first ones.",
+        ),
+        (
+            [f["shown"] for f in fewest],
+            "one letter is enough everywhere, you say: either your mask "
+            "shows the chosen letters and hides the rest (True means may "
+            "look), or you compare the month with what it can never equal "
+            "('03' is not 3).",
+        ),
+        (
+            [a - b for a, b in zip(lengths, right, strict=True)],
+            "this is the number of letters that stay visible.",
+        ),
+    ]
 
 
 @cache
@@ -305,8 +341,8 @@ def seeds_needed(answer, draw):
         expect.close(
             float(got),
             right,
-            f"with {got} seeds the standard error is not the first that is "
-            f"at most a third of {effect}.",
+            f"with {expect.plural(got, 'seed')} the standard error is not the "
+            f"first that is at most a third of {effect}.",
             [
                 (
                     (3 * spread / effect) ** 2,

@@ -64,8 +64,9 @@ def greedy_with_score(answer, draw):
     ids, _ = answer(model, source[row : row + 1], 10)
     expect.that(
         ids.shape[1] == len(short),
-        f"when all rows have ended, at {len(short)} tokens, there is nothing "
-        f"left to write: your table has {ids.shape[1]} columns.",
+        "when all rows have ended, at "
+        f"{expect.plural(len(short), 'token')}, there is nothing left to "
+        f"write: your table has {expect.plural(ids.shape[1], 'column')}.",
     )
 
 
@@ -124,8 +125,9 @@ def wild_ids(ids, limit, texts, write):
         )
     expect.that(
         len(rows[0]) >= longest,
-        f"your table has {len(rows[0])} columns, but the longest text has "
-        f"{longest} tokens: the others must go on when one has ended.",
+        f"your table has {expect.plural(len(rows[0]), 'column')}, but the "
+        f"longest text has {expect.plural(longest, 'token')}: the others "
+        "must go on when one has ended.",
     )
     right = [text + [PAD] * (len(rows[0]) - len(text)) for text in texts]
     wrong = [n for n, row in enumerate(rows) if row != right[n]]

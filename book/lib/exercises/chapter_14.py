@@ -386,8 +386,9 @@ def texts_are(got, wanted, limit):
         )
     expect.that(
         got == wanted,
-        f"right until the first text ends, after {shortest} tokens; then "
-        "tokens, rows and texts no longer belong together.",
+        "right until the first text ends, after "
+        f"{expect.plural(shortest, 'token')}; then tokens, rows and texts "
+        "no longer belong together.",
     )
 
 
@@ -431,8 +432,8 @@ def rewind(answer, draw):
         )
         expect.that(
             expect.same(found, anew[:, stay:]),
-            f"after going back to {stay} tokens the decoder does not go on "
-            "as one that has read no more.",
+            f"after going back to {expect.plural(stay, 'token')} the decoder "
+            "does not go on as one that has read no more.",
         )
 
 
@@ -471,7 +472,8 @@ def counted(decoder, stay, places, held):
     )
     expect.that(
         any(length == stay for length in lengths),
-        f"the attentions still remember {lengths[0]} tokens, not {stay}.",
+        "the attentions still remember "
+        f"{expect.plural(lengths[0], 'token')}, not {stay}.",
     )
     expect.that(
         all(length == stay for length in lengths),
@@ -539,7 +541,8 @@ def counts_are(found, asked, model):
         found,
         right,
         f"of the guess {asked[first][1]} the model would write "
-        f"{right[first]} tokens itself, and you accept {found[first]}.",
+        f"{expect.plural(right[first], 'token')} itself, and you "
+        f"accept {found[first]}.",
         [
             (
                 by(lambda *a: sum(agree(*a))),

@@ -108,8 +108,8 @@ def one_card(answer, card, weights, layers, kv_heads, d_head, texts):
     if got in found:
         raise Wrong(found[got])
     raise Wrong(
-        f"{called}: your {got} tokens of each text take {got * each:,} "
-        f"bytes, and {room:,} are left beside the weights."
+        f"{called}: your {expect.plural(got, 'token')} of each text take "
+        f"{got * each:,} bytes, and {room:,} are left beside the weights."
     )
 
 

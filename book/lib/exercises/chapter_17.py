@@ -214,35 +214,75 @@ def ring_all_reduce(answer, draw):
             "workers has sent.",
         )
         expect.that(
-            len(totals) == p, f"{p} workers have {len(totals)} results."
+            len(totals) == p,
+            f"{expect.plural(p, 'worker')} have "
+            f"{expect.plural(len(totals), 'result')}.",
         )
-        totals = torch.stack(list(totals))
-        right = sum(vectors).expand(p, -1)
-        pieces = [
-            (w, i)
-            for w in range(p)
-            for i in range(p)
-            if not expect.same(totals[w].chunk(p)[i], right[w].chunk(p)[i])
-        ]
-        w, i = pieces[0] if pieces else (0, 0)
-        expect.close(
-            totals,
-            right,
-            f"of {p} workers, worker {w} ends with a wrong piece {i}.",
-            [
-                (
-                    around(vectors, p - 1, p - 1),
-                    "after the adding each worker has one finished piece: "
-                    "these are still to be handed around.",
-                ),
-                (
-                    around(vectors, 2 * (p - 1), 2 * (p - 1)),
-                    "in the second round pieces are finished: the receiver "
-                    "replaces its own and adds nothing.",
-                ),
-            ],
-        )
+        what_they_have(torch.stack(list(totals)), vectors)
         what_was_sent(list(sent), p, p * size)
+    on_a_ring(answer, draw)
+
+
+def what_they_have(totals, vectors):
+    """The sum, piece by piece, on each worker."""
+    p, right = len(vectors), sum(vectors).expand(len(vectors), -1)
+    pieces = [
+        (w, i)
+        for w in range(p)
+        for i in range(p)
+        if not expect.same(totals[w].chunk(p)[i], right[w].chunk(p)[i])
+    ]
+    w, i = pieces[0] if pieces else (0, 0)
+    expect.close(
+        totals,
+        right,
+        f"of {expect.plural(p, 'worker')}, worker {w} ends with a wrong "
+        f"piece {i}.",
+        [
+            (
+                around(vectors, p - 1, p - 1),
+                "after the adding each worker has one finished piece: these "
+                "are still to be handed around.",
+            ),
+            (
+                around(vectors, 2 * (p - 1), 2 * (p - 1)),
+                "in the second round pieces are finished: the receiver "
+                "replaces its own and adds nothing.",
+            ),
+        ],
+    )
+
+
+def on_a_ring(answer, draw):
+    """The rounding tells in which order each piece was added up."""
+    p, size = 5, 40
+    vectors = [draw.normal(p * size, dtype=torch.float64) for _ in range(p)]
+    totals, _ = answer([vector.clone() for vector in vectors])
+    pieces = [vector.chunk(p) for vector in vectors]
+
+    def begins(total, i, step):
+        """The worker at which a piece began to go round, if it did."""
+        for first in range(p):
+            passed = [(first + step * n) % p for n in range(p)]
+            if torch.equal(total, sum(pieces[w][i] for w in passed)):
+                return first
+        return None
+
+    for total in totals:
+        parts = list(enumerate(total.chunk(p)))
+        back = {begins(part, i, -1) for i, part in parts}
+        expect.that(
+            len(back - {None}) < p,
+            "your pieces go to the worker before; each is to be sent to the "
+            "next one.",
+        )
+        found = {begins(part, i, 1) for i, part in parts}
+        expect.that(
+            len(found - {None}) == p,
+            "the results are right, and nothing went around a ring: there, "
+            "each piece begins at another worker and grows from one to the "
+            "next, so that all are busy in each step.",
+        )
 
 
 def around(vectors, steps, adding):
@@ -270,8 +310,9 @@ def what_was_sent(sent, p, numbers):
     expect.close(
         sent[0],
         right,
-        f"{p} workers with {numbers} numbers each: a piece has "
-        f"{numbers // p}, and there are {steps} steps; you count {sent[0]}.",
+        f"{expect.plural(p, 'worker')} with {numbers} numbers each: a piece "
+        f"has {numbers // p}, and there are {steps} steps; you count "
+        f"{sent[0]}.",
         [
             (
                 (p - 1) * numbers,
@@ -362,7 +403,8 @@ def one_gradient(got, right, pairs, parts, old):
         (
             sum(grads) / len(grads),
             "this is the mean of the parts' means: a part of "
-            f"{min(counts)} tokens counts as much as one of {max(counts)}.",
+            f"{expect.plural(min(counts), 'token')} counts as much as "
+            f"one of {max(counts)}.",
         ),
         (
             sum(grads),
@@ -533,7 +575,8 @@ def one_loss(got, logits, target, parts, starts):
     expect.close(
         torch.as_tensor(got).double(),
         F.cross_entropy(logits, target),
-        f"with {len(parts)} workers the loss is {float(got):.4f}, and "
+        f"with {expect.plural(len(parts), 'worker')} the loss is "
+        f"{float(got):.4f}, and "
         f"{F.cross_entropy(logits, target).item():.4f} in one process.",
         [((log - right).sum(), "the sum over the tokens; asked is the mean.")]
         + [(each.mean(), hint) for each, hint in mistakes],

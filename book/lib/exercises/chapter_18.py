@@ -184,7 +184,8 @@ class Heard:
         elif shown != real:
             row = next(n for n, r in enumerate(real) if r != shown[n])
             self.wrong = (
-                f"sentence {row} has {self.lengths[row]} tokens, and your "
+                f"sentence {row} has "
+                f"{expect.plural(self.lengths[row], 'token')}, and your "
                 f"mask shows {sum(shown[row])}."
             )
 

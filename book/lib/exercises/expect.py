@@ -157,6 +157,11 @@ def names_in(code: CodeType) -> Iterator[str]:
             yield from names_in(inner)
 
 
+def plural(number: int, what: str) -> str:
+    """A number of things: "1 row", "3 rows"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def hunt(
     examine: Callable[[Callable], Any],
     right: Mapping[str, Callable],

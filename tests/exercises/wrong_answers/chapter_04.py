@@ -474,6 +474,12 @@ def depends_on(attend, x):
         columns.append((attend(other) - attend(x)).sum(dim=1) != 0)
     return torch.stack(columns, dim=1)
 """,
+        "asks the gradient instead of the output": """
+# hint: a gradient says nothing of what goes through detach
+def depends_on(attend, x):
+    slopes = torch.autograd.functional.jacobian(attend, x)
+    return (slopes != 0).any(dim=3).any(dim=1)
+""",
         "a row is set to a number that it will not be": """
 # hint: you set rows to fixed numbers
 def depends_on(attend, x):

@@ -194,8 +194,22 @@ def encoder_parameters(layers, d_model, d_ff, final_norm=False):
                 " ids.device)"
             ),
         ),
-        "PAD in front": told(
+        "the mask of the first row stands for all": told(
             "At which places does it stand in your batch",
+            ragged(mask="padding_mask(lengths)[:1]"),
+        ),
+        "PAD in front, and its mask, too": told(
+            "PAD stands in front of a short row",
+            ragged(
+                ids="torch.stack([F.pad(row, (max(map(len, rows)) - len(row),"
+                " 0)) for row in rows])",
+                mask="padding_mask(lengths).flip(-1)",
+                result="[line[-n:] for line, n in zip(logits, lengths,"
+                " strict=True)]",
+            ),
+        ),
+        "PAD in front": told(
+            "PAD stands in front of a short row",
             ragged(
                 ids="torch.stack([F.pad(row, (max(map(len, rows)) - len(row),"
                 " 0)) for row in rows])"
@@ -398,6 +412,10 @@ def two_looks(row):
         "an encoder of encoders": told(
             "expected a EncoderBlock, got Encoder",
             shared("return Encoder([Encoder([block])] * times)"),
+        ),
+        "three runs, whatever is asked": told(
+            "were asked for, and yours makes 3",
+            shared("return Encoder([block] * 3)"),
         ),
         "one run too many": told(
             "runs were asked for",

@@ -309,6 +309,18 @@ def whole_pass(parts, source, target):
         x = block(x, memory, past, no_pad)
     return x @ parts.target_table.table.weight.T
 """,
+        "the source is embedded, and nobody reads it": """
+# hint: looks at the source as it was embedded
+def whole_pass(parts, source, target):
+    no_pad = padding_mask_from_ids(source, 0)
+    past = causal_mask(target.shape[1], target.device)
+    past = past & padding_mask_from_ids(target, 0)
+    memory = parts.positions(parts.source_table(source))
+    x = parts.positions(parts.target_table(target))
+    for block in parts.decoder_blocks:
+        x = block(x, memory, past, no_pad)
+    return x @ parts.target_table.table.weight.T
+""",
         "as many blocks in the decoder as in the encoder": """
 # hint: some blocks of the decoder are left out
 def whole_pass(parts, source, target):

@@ -161,6 +161,17 @@ def letters_to_hide(month, number):
             if told[0][6] != f"{number:02}"[1]:
                 return n
 """,
+        "a table of what was found once": """
+# hint: no table knows every slip
+def letters_to_hide(month, number):
+    return {3: 1, 4: 2, 5: 2, 6: 2, 7: 2, 8: 2, 11: 2}[number]
+""",
+        "a table of the names": """
+# hint: your code stops with KeyError
+def letters_to_hide(month, number):
+    table = {"mars": 1, "avril": 2, "mai": 2, "juin": 2, "août": 2}
+    return (table | {"juillet": 2, "novembre": 2})[month]
+""",
         "compares a text with a number": """
 # hint: '03' is not 3
 def letters_to_hide(month, number):

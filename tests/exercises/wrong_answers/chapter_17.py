@@ -321,6 +321,38 @@ def ring_all_reduce(tensors):
             sent[w] += len(message)
     return tensors, sent
 """,
+        "a sum and a formula, and no ring": """
+# hint: nothing went around a ring
+def ring_all_reduce(tensors):
+    p, n = len(tensors), len(tensors[0])
+    total = sum(tensors)
+    return [total.clone() for _ in tensors], [2 * (p - 1) * n // p] * p
+""",
+        "adds up each piece on its own, always from worker 0": """
+# hint: nothing went around a ring
+def ring_all_reduce(tensors):
+    p = len(tensors)
+    cut = [tensor.chunk(p) for tensor in tensors]
+    pieces = [sum(own[i] for own in cut) for i in range(p)]
+    sent = [2 * (p - 1) * len(pieces[0])] * p
+    return [torch.cat(pieces) for _ in tensors], sent
+""",
+        "sends to the worker before": """
+# hint: your pieces go to the worker before
+def ring_all_reduce(tensors):
+    p = len(tensors)
+    pieces = [list(tensor.chunk(p)) for tensor in tensors]
+    sent = [0] * p
+    for step in range(2 * (p - 1)):
+        messages = [pieces[w][(w + step) % p] for w in range(p)]
+        for w, message in enumerate(messages):
+            other, i = (w - 1) % p, (w + step) % p
+            if step < p - 1:
+                message = message + pieces[other][i]
+            pieces[other][i] = message
+            sent[w] += len(message)
+    return [torch.cat(own) for own in pieces], sent
+""",
         "counts pieces, not numbers": """
 # hint: you count pieces
 def ring_all_reduce(tensors):
