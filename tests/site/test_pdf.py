@@ -26,11 +26,12 @@ APPENDIX = "Appendix A. Solutions"
 
 
 CHINESE = re.compile("[\u2e80-\u9fff]")  # not every machine has a font
+MOVED = r"[\s\x02\ufffe-]"  # at the end of a line PDFium drops or marks them
 
 
 def squeezed(text):
     """The text without what paper moves, or may not be able to show."""
-    return CHINESE.sub("", re.sub(r"\s", "", text))
+    return CHINESE.sub("", re.sub(MOVED, "", text))
 
 
 class Paper:
