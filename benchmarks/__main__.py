@@ -5,6 +5,7 @@ from benchmarks import (
     costs,
     dates,
     decoding,
+    depth,
     hops,
     layouts,
     matrix_product,
@@ -22,6 +23,7 @@ ALL = (
     written_dates,
     dates,
     costs,
+    depth,
 )
 for benchmark in ALL:
     print(f"\n{benchmark.__doc__.splitlines()[0]}")

@@ -1,0 +1,82 @@
+"""Small machines in the page that a reader can turn.
+
+Not taught. Each module makes one: `Explorer` writes a custom element whose
+children, a table or a sentence, are what a reader sees without a script. The
+scripts beside the modules draw the rest, on the site and in a notebook.
+"""
+
+import html
+import json
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def source(names: list[str]) -> str:
+    """The text of scripts of this folder, for a page that cannot load them."""
+    texts = (FOLDER / f"{name}.js" for name in names)
+    return "\n".join(path.read_text(encoding="utf-8") for path in texts)
+
+
+class Explorer:
+    """A custom element with what stands in its place without a script.
+
+    Args:
+        tag: its name, which is that of its script too.
+        fallback: HTML that says the same, with the values it starts with.
+        scripts: more scripts of this folder that its own one needs.
+        attributes: what the script reads as `this.data(name)`; anything
+            that JSON can say.
+    """
+
+    def __init__(self, tag, fallback, scripts=(), **attributes):
+        self.tag, self.fallback = tag, fallback
+        self.scripts = ["core", *scripts, tag]
+        self.attributes = attributes
+
+    def element(self) -> str:
+        """The element alone: what a page of the site needs."""
+        data = "".join(
+            f' data-{name.replace("_", "-")}="{as_json(value)}"'
+            for name, value in self.attributes.items()
+        )
+        scripts = " ".join(self.scripts)
+        return (
+            f'<{self.tag} class="explorer" data-scripts="{scripts}"{data}>\n'
+            f"{self.fallback}\n</{self.tag}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """With its scripts inside, for a notebook, which can ask nobody."""
+        script = source(self.scripts)
+        return f"{self.element()}\n<script data-explorer>{script}</script>"
+
+    def __repr__(self) -> str:
+        return f"<{self.tag}, to be used in a browser>"
+
+
+def as_json(value) -> str:
+    """A value for an attribute."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return html.escape(text)
+
+
+def table(caption: str, columns: list[str], rows) -> str:
+    """A table as a fallback: a heading for each row and each column.
+
+    Args:
+        caption: what it shows.
+        columns: their headings, that of the row headings first.
+        rows: the heading of each row with its cells, as pairs or a dict.
+    """
+    said = html.escape
+    head = "".join(f'<th scope="col">{said(name)}</th>' for name in columns)
+    lines = []
+    for name, cells in rows.items() if isinstance(rows, dict) else rows:
+        filled = "".join(f"<td>{said(str(cell))}</td>" for cell in cells)
+        lines.append(f'<tr><th scope="row">{said(name)}</th>{filled}</tr>')
+    return (
+        f"<table><caption>{said(caption)}</caption>\n"
+        f"<thead><tr>{head}</tr></thead>\n"
+        "<tbody>" + "\n".join(lines) + "</tbody></table>"
+    )

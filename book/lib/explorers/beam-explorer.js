@@ -1,0 +1,294 @@
+"use strict";
+(() => {
+  const { h, s, fixed, move, Base, define } = globalThis.Explorer;
+  const END = "▪", SIGNS = { "<eos>": END, "<unk>": "?" };
+  const PRUNED = 2, WIDEST = 6, LIMIT = 16;
+  const OWN = "a date of yours";
+  const STATE = ["source", "text", "width", "penalty", "step", "row", "col"];
+  // A box, and from one to the next; heights are tenths of a rem.
+  const BOX = { width: 62, height: 30 }, NEXT = { width: 68, height: 46 };
+
+  define("beam-explorer", class extends Base {
+    static title = "Beam search";
+    static css = `
+      form { display: flex; flex-wrap: wrap; gap: 0.5rem;
+        margin: 0 0 0.8rem; }
+      form input { flex: 1 1 12rem; min-width: 0; }
+      .frame { --next: 6.8rem; }
+      .tree { position: relative; margin: 0.3rem 0 0 2.4rem;
+        width: calc(var(--cols) * var(--next));
+        height: calc(var(--rows) * 4.6rem - 1.6rem); }
+      .tree svg { position: absolute; inset: 0; width: 100%; height: 100%; }
+      .tree path { fill: none; stroke: var(--edge); stroke-width: 1.5; }
+      .tree path.pruned { stroke-dasharray: 3 3; opacity: 0.7; }
+      .tree path.on { stroke: var(--hi); stroke-width: 3; }
+      .line { display: contents; }
+      .line > .name { position: absolute; left: -2.4rem; width: 2rem;
+        top: calc(var(--row) * 4.6rem + 0.8rem); text-align: right;
+        font-size: 0.8rem; }
+      .box { position: absolute; height: 3rem; padding: 0;
+        width: calc(var(--next) * 62 / 68);
+        left: calc(var(--col) * var(--next)); top: calc(var(--row) * 4.6rem);
+        overflow: hidden; font: 0.8rem/1.25 var(--code); }
+      .box b { display: block; font-size: 0.85rem; font-weight: 400; }
+      .box u { font-weight: 700; text-decoration: none; color: var(--hi); }
+      .box.pruned { border-style: dashed; background: var(--bg);
+        color: var(--muted); }
+      .box.pruned u { color: inherit; }
+      .box.kept { background: var(--hi-soft); border-color: var(--hi); }
+      .box.ended { background: var(--hi-soft); border: 2px solid var(--hi); }
+      .box.here { outline: 2px solid var(--fg); outline-offset: 1px; }
+      .legend { margin: 0 0 0.6rem; color: var(--muted); }
+      .result { margin: 0.8rem 0 0; font-weight: 600; }
+      @container (max-width: 30rem) {
+        .frame { --next: 5.6rem; }
+        .controls label:has([type="range"]) { flex-wrap: nowrap;
+          width: 100%; }
+        .controls [type="range"] { flex: 1 1 4rem; min-width: 0; }
+        .tree { margin-left: 1.6rem; }
+        .line > .name { left: -1.6rem; width: 1.2rem; }
+        .box { font-size: 0.75rem; }
+        .box b { font-size: 0.75rem; }
+      }`;
+
+    build(root) {
+      this.trees = this.data("trees");
+      this.alpha = this.data("alpha");
+      Object.assign(this, { source: this.data("source"), penalty: false,
+        width: this.data("width"), text: "", step: LIMIT, row: 0, col: 0,
+        problem: "", live: null });
+      this.searchAll();
+      this.step = this.steps.length;
+      this.row = this.step - 1;
+      this.legend = h("p", { class: "legend" });
+      this.drawn = h("div", { class: "scroll", tabindex: -1, role: "group",
+        "aria-label": "The steps of the search",
+        onkeydown: (event) => this.key(event) });
+      this.result = h("p", { class: "result number", "aria-live": "polite" });
+      this.note = h("p", { class: "note number", "aria-live": "polite" });
+      root.append(this.controls(), this.asking(), this.legend, this.drawn,
+        this.result, this.note);
+    }
+
+    get value() {
+      const state = STATE.map((name) => [name, this[name]]);
+      const plain = this.shown().map((found) => found.map((one) =>
+        [this.textOf(one.ids), one.logP, one.score, one.kept]));
+      return { ...Object.fromEntries(state), steps: plain };
+    }
+
+    set value(value) {
+      for (const name of STATE) if (name in value) this[name] = value[name];
+      this.again();
+    }
+
+    // --- The search -----------------------------------------------------
+    /** log p of each letter after some letters: of a table, or the model. */
+    next() {
+      if (this.source !== OWN) {
+        const known = this.trees[this.source];
+        this.letters = [...new Set(Object.values(known).flatMap(
+          (after) => Object.keys(after)))];
+        return (ids) => [this.letters.map((letter) =>
+          known[this.textOf(ids)][letter] ?? -Infinity)];
+      }
+      const { target } = this.live.card;
+      this.letters = target.map((token) => SIGNS[token] ?? token);
+      return this.live.next(this.live.read(this.text).ids);
+    }
+
+    textOf(ids) {
+      return ids.map((id) => this.letters[id]).join("");
+    }
+
+    searchAll() {
+      const next = this.next(), eos = this.letters.indexOf(END);
+      const alpha = this.penalty ? this.alpha : 0;
+      const run = (width) => [...globalThis.beamSearch(next, eos,
+        { width, alpha, limit: LIMIT, shown: width + PRUNED })];
+      this.steps = run(this.width);
+      this.greedy = run(1).at(-1)[0];
+    }
+
+    shown() {
+      return this.steps.slice(0, this.step);
+    }
+
+    again() {
+      const whole = this.step >= this.steps.length;
+      const asked = this.source === OWN && this.live?.read(this.text);
+      this.problem = asked ? asked.problem : "";
+      if (this.source === OWN && !this.live) {
+        this.problem = "Write a date in words, and press “Ask it”.";
+      }
+      if (!this.problem) this.searchAll();
+      const most = this.steps.length;
+      this.step = whole ? most : Math.min(this.step, most);
+      this.changed();
+    }
+
+    put(name, value) {
+      this[name] = value;
+      if (name === "source") this.step = Infinity;
+      if (["source", "width", "penalty"].includes(name)) {
+        [this.row, this.col] = [Infinity, 0];
+        this.again();
+      } else this.changed();
+    }
+
+    async ask(text) {
+      this.text = text;
+      try {
+        this.live ??= await globalThis.LiveDates.load();
+        [this.step, this.row, this.col] = [Infinity, Infinity, 0];
+        this.again();
+      } catch (error) {
+        this.problem = error.message;
+        this.changed();
+      }
+    }
+
+    // --- What is asked --------------------------------------------------
+    controls() {
+      const names = [...Object.keys(this.trees), OWN];
+      const step = this.slider("step", "steps", { min: 1, max: LIMIT });
+      this.inputs.unshift(() => {
+        step.querySelector("input").max = this.steps.length;
+      });
+      return h("div", { class: "controls" },
+        this.select("source", "asked for",
+          Object.fromEntries(names.map((name) => [name, name]))),
+        this.slider("width", "beams", { min: 1, max: WIDEST,
+          text: (n) => (n === 1 ? "1, greedy" : `${n}`) }),
+        step,
+        this.toggle("penalty", `length penalty, α = ${this.alpha}`));
+    }
+
+    asking() {
+      const field = h("input", { type: "text", spellcheck: "false",
+        autocomplete: "off", "aria-label": "A date in words" });
+      const button = h("button");
+      const weight = globalThis.dateModel ? ""
+        : ` (loads ${this.data("kilobytes")} kB)`;
+      const form = h("form", { onsubmit: (event) => {
+        event.preventDefault();
+        this.ask(field.value);
+      } }, field, button);
+      this.inputs.push(() => {
+        form.hidden = this.source !== OWN;
+        if (this.text) field.value = this.text;
+        button.textContent = this.live ? "Ask it" : `Ask it${weight}`;
+      });
+      return form;
+    }
+
+    // --- What is drawn --------------------------------------------------
+    key(event) {
+      const steps = this.shown();
+      const to = move(event, [this.row, this.col],
+        [steps.length, steps[this.row].length]);
+      if (!to) return;
+      [this.row, this.col] = to;
+      this.changed();
+      this.drawn.querySelector(".box[tabindex='0']").focus();
+    }
+
+    /** The places of a box and of those it came from, last step first. */
+    path(row, col) {
+      const places = [];
+      for (let r = row, c = col; r >= 0; r--) {
+        places.push(`${r} ${c}`);
+        c = this.steps[r][c].parent;
+      }
+      return places;
+    }
+
+    update() {
+      const steps = this.shown();
+      this.row = Math.min(this.row, steps.length - 1);
+      this.col = Math.min(this.col, steps[this.row].length - 1);
+      const focused = this.shadowRoot.activeElement?.matches(".box");
+      super.update();
+      const on = this.path(this.row, this.col);
+      const cols = Math.max(...steps.map((found) => found.length));
+      this.drawn.replaceChildren(h("div", { class: "tree", "--cols": cols,
+        "--rows": steps.length },
+      s("svg", { viewBox: `0 0 ${cols * NEXT.width} ${
+        steps.length * NEXT.height - 16}`, "aria-hidden": "true",
+      preserveAspectRatio: "none" },
+      steps.flatMap((found, row) => found.map((one, col) =>
+        this.edge(one, row, col, on)))),
+      steps.map((found, row) => h("div", { class: "line", role: "group",
+        "aria-label": `step ${row + 1}` },
+      h("span", { class: "name", "--row": row }, row + 1),
+      found.map((one, col) => this.box(one, row, col))))));
+      if (focused) this.drawn.querySelector(".box[tabindex='0']").focus();
+      this.tell(steps);
+    }
+
+    edge(one, row, col, on) {
+      if (!row) return null;
+      const middle = (at) => at * NEXT.width + BOX.width / 2;
+      const top = (row - 1) * NEXT.height + BOX.height;
+      const [from, to] = [middle(one.parent), middle(col)];
+      const end = top + NEXT.height - BOX.height;
+      const bend = (top + end) / 2;
+      const way = on.includes(`${row} ${col}`) ? " on" : "";
+      return s("path", { class: (one.kept ? "" : "pruned") + way,
+        d: `M${from} ${top}C${from} ${bend} ${to} ${bend} ${to} ${end}` });
+    }
+
+    fate(one) {
+      if (!one.kept) return "pruned";
+      return one.ended ? "ended" : "kept";
+    }
+
+    box(one, row, col) {
+      const text = this.textOf(one.ids), fate = this.fate(one);
+      const here = row === this.row && col === this.col;
+      const number = this.penalty ? one.score : one.logP;
+      return h("button", { type: "button", "--row": row, "--col": col,
+        class: `box ${fate}${here ? " here" : ""}`,
+        tabindex: here ? 0 : -1, "aria-pressed": String(here),
+        onclick: () => {
+          this.row = row;
+          this.put("col", col);
+        } },
+      h("b", {}, text.slice(0, -1), h("u", {}, text.slice(-1))),
+      fixed(number, 3), h("span", { class: "visually-hidden" }, ` ${fate}`));
+    }
+
+    /** How a sum came about, letter by letter. */
+    sum(one) {
+      const { ids, row, col } = { ids: one.ids, row: this.row, col: this.col };
+      let before = 0;
+      const terms = this.path(row, col).reverse().map((place) => {
+        const [r, c] = place.split(" ").map(Number);
+        const more = this.steps[r][c].logP - before;
+        before += more;
+        return [this.letters[ids[r]], more];
+      }).filter(([letter]) => letter !== undefined);
+      return terms.map(([letter, more]) => `${fixed(more)} (${letter})`)
+        .join(" ");
+    }
+
+    tell(steps) {
+      const one = steps[this.row][this.col];
+      const name = (ids) => `“${this.textOf(ids)}”`;
+      const p = (found) => fixed(Math.exp(found.logP), 3);
+      const best = this.steps.at(-1)[0];
+      const numbers = this.penalty ? "scores" : "sums of log p";
+      this.legend.textContent = `${END} ends a text; numbers are ${numbers}; ` +
+        "dashed: pruned.";
+      this.result.textContent = `${this.width === 1 ? "Greedy" :
+        `${this.width} beams`}: ${name(best.ids)}, p ${p(best)}.` +
+        (this.width === 1 ? "" : ` Greedy: ${name(this.greedy.ids)}, p ${
+          p(this.greedy)}.`);
+      const score = this.penalty ? `, score ${fixed(one.score, 3)}` : "";
+      this.note.textContent = this.problem || `${name(one.ids)}: log p = ${
+        this.sum(one)} = ${fixed(one.logP, 3)}, p ${p(one)}${score}; ${
+        this.fate(one)}.`;
+      this.note.classList.toggle("warn", Boolean(this.problem));
+    }
+  });
+})();

@@ -1,0 +1,247 @@
+"use strict";
+// What all explorers share. A classic script: a page that was opened as a
+// file may load neither modules nor data.
+(() => {
+  if (globalThis.Explorer) return;
+
+  const fill = (node, props, kids) => {
+    for (const [key, value] of Object.entries(props)) {
+      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else if (key.startsWith("--")) node.style.setProperty(key, value);
+      else if (value === true) node.setAttribute(key, "");
+      else if (value !== false && value != null) node.setAttribute(key, value);
+    }
+    node.append(...kids.flat(Infinity).filter((kid) => kid != null));
+    return node;
+  };
+  /** An HTML element: attributes, on… listeners, --… custom properties. */
+  const h = (tag, props = {}, ...kids) =>
+    fill(document.createElement(tag), props, kids);
+  /** The same for SVG. */
+  const s = (tag, props = {}, ...kids) =>
+    fill(document.createElementNS("http://www.w3.org/2000/svg", tag), props,
+      kids);
+  /** A number as text, with a real minus and no negative zero. */
+  const fixed = (x, digits = 2) => {
+    if (Number.isNaN(x)) return "NaN";
+    if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
+    const text = Math.abs(x).toFixed(digits);
+    return x < 0 && Number(text) !== 0 ? `−${text}` : text;
+  };
+  /** Where a key leads from [row, column] in a grid; null if nowhere. */
+  const move = (event, [row, column], [rows, columns]) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return null;
+    const to = {
+      ArrowUp: [row - 1, column], ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
+      Home: [row, 0], End: [row, columns - 1],
+      PageUp: [0, column], PageDown: [rows - 1, column],
+    }[event.key];
+    if (!to) return null;
+    event.preventDefault();
+    const inside = (x, n) => Math.min(n - 1, Math.max(0, x));
+    return [inside(to[0], rows), inside(to[1], columns)];
+  };
+
+  // Colours of the book's page, else of JupyterLab, of VS Code, of the system.
+  const CSS = `
+    :host {
+      --fg: var(--ink, var(--jp-content-font-color1,
+        var(--vscode-foreground, CanvasText)));
+      --muted: var(--quiet, color-mix(in srgb, var(--fg) 75%, transparent));
+      --bg: var(--page, var(--jp-layout-color0,
+        var(--vscode-editor-background, Canvas)));
+      --panel: var(--raised, color-mix(in srgb, var(--fg) 6%, var(--bg)));
+      --rule: var(--line, color-mix(in srgb, var(--fg) 16%, var(--bg)));
+      --edge: light-dark(#7c858f, #7c8794);
+      --hi: var(--accent, light-dark(#0072b2, #4ea8de));
+      --hi-soft: var(--accent-soft, light-dark(#eef5fb, #17273a));
+      --warn: var(--error, light-dark(#b3261e, #ff9a90));
+      --c-query: var(--query, light-dark(#0072b2, #56b4e9));
+      --c-key: var(--key, light-dark(#b85000, #f08a4b));
+      --c-value: var(--value, light-dark(#00775a, #3fc9a0));
+      --c-output: var(--output, light-dark(#a8457f, #e09cc4));
+      --font: var(--sans, var(--jp-content-font-family, system-ui));
+      --code: var(--mono, var(--jp-code-font-family, ui-monospace, monospace));
+      display: block; margin: 0 0 1.5em; container-type: inline-size;
+    }
+    :host([hidden]), [hidden] { display: none !important; }
+    * { box-sizing: border-box; }
+    .frame {
+      padding: 0.8rem 1rem 1rem; border: 1px solid var(--rule);
+      border-radius: 8px; background: var(--bg); color: var(--fg);
+      font: 0.9rem/1.5 var(--font); overflow-wrap: break-word;
+    }
+    .head { display: flex; gap: 0.2rem 1rem; align-items: baseline;
+      margin-bottom: 0.6rem; }
+    .head > button { flex: none; }
+    .title { flex: 1; min-width: 0; margin: 0; font-weight: 600; }
+    .controls { display: flex; flex-wrap: wrap; gap: 0.4rem 1.4rem;
+      align-items: center; margin: 0 0 0.8rem; }
+    fieldset { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem;
+      align-items: center; min-width: 0; margin: 0; padding: 0; border: 0; }
+    legend { float: left; padding: 0; }
+    legend, .name { color: var(--muted); }
+    label { display: inline-flex; flex-wrap: wrap; gap: 0.1rem 0.5rem;
+      align-items: center; min-width: 0; max-width: 100%;
+      min-height: 1.75rem; }
+    input { margin: 0; accent-color: var(--hi); font: inherit; }
+    input[type="range"] { width: 11rem; max-width: 100%;
+      min-height: 1.75rem; }
+    input:is([type="radio"], [type="checkbox"]) { flex: none; width: 1.1rem;
+      height: 1.1rem; }
+    button, select, input:is([type="text"], [type="number"]) {
+      max-width: 100%; min-height: 1.9rem; padding: 0.15rem 0.6rem;
+      border: 1px solid var(--edge); border-radius: 6px;
+      background: var(--bg); color: var(--fg); font: inherit; }
+    button, select, label:has(input) { cursor: pointer; }
+    button:hover { background: var(--panel); }
+    button[aria-pressed="true"] { border-color: var(--hi);
+      background: var(--hi-soft); box-shadow: inset 0 0 0 1px var(--hi); }
+    button.plain { padding-inline: 0.4rem; border-color: transparent;
+      background: none; color: var(--muted); }
+    button.plain:hover { color: var(--fg); text-decoration: underline; }
+    :disabled, label:has(:disabled) { opacity: 0.6; cursor: default; }
+    :focus-visible { outline: 2px solid var(--hi); outline-offset: 2px; }
+    output, td, .number { font-variant-numeric: tabular-nums; }
+    output { min-width: 2.5em; }
+    table { border-collapse: collapse; }
+    caption { padding: 0 0 0.3rem; text-align: left; color: var(--muted); }
+    th { padding: 0.15rem 0.5rem; font-weight: 400; text-align: left; }
+    .scroll { max-width: 100%; overflow-x: auto; padding: 3px; margin: -3px; }
+    code, pre { font-family: var(--code); font-size: 0.8rem; }
+    pre { margin: 0.6rem 0 0; padding: 0.6rem 0.8rem; border-radius: 8px;
+      background: var(--panel); overflow-x: auto; line-height: 1.55; }
+    .note { min-height: 3em; margin: 0.6rem 0 0; }
+    .warn { color: var(--warn); }
+    svg text { fill: var(--fg); font-family: var(--font); }
+    .visually-hidden { position: absolute; width: 1px; height: 1px;
+      overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+    .instead { display: none; }
+    .failed { display: contents; }
+    @container (max-width: 30rem) {
+      .frame { padding: 0.7rem 0.7rem 0.8rem; }
+    }
+    @media print {
+      .frame { display: none; }
+      .instead { display: contents; }
+    }`;
+
+  /** Light or dark where the home says so in its own way; else inherited. */
+  const scheme = () => {
+    const says = (...where) => document.querySelector(where.join());
+    if (says("body[data-jp-theme-light=false]", "body.vscode-dark",
+      "html[theme=dark]")) return "dark";
+    return says("body[data-jp-theme-light=true]", "body.vscode-light")
+      ? "light" : "";
+  };
+  const sheet = (text) => {
+    const made = new CSSStyleSheet();
+    made.replaceSync(text);
+    return made;
+  };
+  let shared;
+
+  /** An explorer has `build(root)`, `update()`, and `value` to get and set. */
+  class Base extends HTMLElement {
+    connectedCallback() {
+      if (this.shadowRoot) return;
+      const { title, css = "" } = this.constructor;
+      const shadow = this.attachShadow({ mode: "open" });
+      shadow.adoptedStyleSheets = [shared ??= sheet(CSS), sheet(css)];
+      this.style.colorScheme = scheme();
+      this.inputs = [];
+      const again = h("button", { type: "button", class: "plain",
+        onclick: () => { this.value = this.start; } }, "Start again");
+      const root = h("div", { class: "frame", role: "group",
+        "aria-label": title }, h("div", { class: "head" },
+        h("p", { class: "title" }, title), again));
+      const instead = h("slot", { class: "instead" }); // on paper
+      shadow.append(root, instead);
+      try {
+        this.build(root);
+        this.update();
+        this.start = structuredClone(this.value);
+        this.setAttribute("data-ready", "");
+      } catch (error) { // what stands in the page shows again
+        root.remove();
+        instead.className = "failed";
+        console.error(error);
+      }
+    }
+
+    /** What the page gives as data-…, in JSON. */
+    data(name, otherwise) {
+      const text = this.dataset[name];
+      return text === undefined ? otherwise : JSON.parse(text);
+    }
+
+    /** Draw from the state; explorers add to it. */
+    update() {
+      for (const redraw of this.inputs) redraw();
+    }
+
+    /** To be called after each change of the state. */
+    changed() {
+      this.update();
+      this.dispatchEvent(new CustomEvent("explorer-change",
+        { bubbles: true, composed: true, detail: this.value }));
+    }
+
+    put(name, value) {
+      this[name] = value;
+      this.changed();
+    }
+
+    /** A slider for this[name]; `text` says the number for eye and ear. */
+    slider(name, label, { min, max, step = 1, text = String }) {
+      const input = h("input", { type: "range", min, max, step,
+        oninput: () => this.put(name, Number(input.value)) });
+      const said = h("output");
+      this.inputs.push(() => {
+        input.value = this[name];
+        said.textContent = text(this[name]);
+        input.setAttribute("aria-valuetext", said.textContent);
+      });
+      return h("label", {}, h("span", { class: "name" }, label), input, said);
+    }
+
+    /** Yes or no for this[name]. */
+    toggle(name, label) {
+      const input = h("input", { type: "checkbox",
+        onchange: () => this.put(name, input.checked) });
+      this.inputs.push(() => { input.checked = this[name]; });
+      return h("label", {}, input, label);
+    }
+
+    /** One of a few for this[name], as radio buttons: {value: words}. */
+    choice(name, legend, options) {
+      const group = `${name}-${++Base.groups}`;
+      const radios = Object.entries(options).map(([value, words]) => {
+        const input = h("input", { type: "radio", name: group, value,
+          onchange: () => this.put(name, value) });
+        this.inputs.push(() => {
+          input.checked = String(this[name]) === value;
+        });
+        return h("label", {}, input, words);
+      });
+      return h("fieldset", {}, h("legend", {}, legend), radios);
+    }
+
+    /** One of several for this[name], as a list that opens. */
+    select(name, label, options) {
+      const input = h("select", {
+        onchange: () => this.put(name, input.value) },
+      Object.entries(options).map(([value, words]) =>
+        h("option", { value }, words)));
+      this.inputs.push(() => { input.value = this[name]; });
+      return h("label", {}, h("span", { class: "name" }, label), input);
+    }
+  }
+  Base.groups = 0;
+
+  const define = (tag, made) => {
+    if (!customElements.get(tag)) customElements.define(tag, made);
+  };
+  globalThis.Explorer = { h, s, fixed, move, Base, define };
+})();

@@ -1,0 +1,235 @@
+"use strict";
+// What a decoder costs, operations and bytes, with the numbers put in.
+(() => {
+  const { h, s, Base, define } = globalThis.Explorer;
+  const LENGTHS = Array.from({ length: 17 }, (_, i) => 2 ** (i + 4));
+  const WIDTHS = [64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 5120,
+    6144, 8192, 12288, 16384];
+  const CARD = 80e9;
+  const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  const LEFT = 58, RIGHT = 20, TOP = 18, ROW = 24, AXIS = 22;
+  const HEIGHT = TOP + 3 * ROW + AXIS;
+
+  const grouped = (x) => x.toLocaleString("en-US");
+  const divisors = (n, most) => Array.from({ length: Math.floor(most) },
+    (_, i) => i + 1).filter((k) => n % k === 0);
+  const largest = (list, most) => list.filter((x) => x <= most).at(-1);
+  /** Three digits; as many as there are of whole hundreds. */
+  const short = (x) => x >= 100 ? grouped(Math.round(x))
+    : String(Number(x.toPrecision(3)));
+  const bytes = (x) => {
+    const unit = x < 1024 ? 0 : Math.floor(Math.log2(x) / 10);
+    return `${short(x / 1024 ** unit)} ${UNITS[unit]}`;
+  };
+  const operations = (x) => {
+    if (x < 1e6) return grouped(x);
+    const [digits, power] = x.toExponential(2).split("e+");
+    const raised = power.replace(/\d/g, (i) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[i]);
+    return `${digits} · 10${raised}`;
+  };
+
+  /** Name, formula, the numbers put in, and the result, of each cost. */
+  const WORK = {
+    projections: ["projections", "4 n d (d + d G/H) L",
+      ({ n, d, kv, l }) => [[4, n, d, [d, kv], l],
+        4 * n * d * (d + kv) * l]],
+    network: ["feed-forward", "16 n d² L",
+      ({ n, d, l }) => [[16, n, `${grouped(d)}²`, l], 16 * n * d * d * l]],
+    pairs: ["scores and means", "4 n² d L",
+      ({ n, d, l }) => [[4, `${grouped(n)}²`, d, l], 4 * n * n * d * l]],
+  };
+  const ROOM = {
+    weights: ["weights", "(10 + 2 G/H) d² L b",
+      ({ d, kv, share, l, b }) => [
+        [[10, `2 · ${share}`], `${grouped(d)}²`, l, b],
+        (10 * d + 2 * kv) * d * l * b]],
+    cache: ["cache of the text", "2 n d G/H L b",
+      ({ n, kv, l, b }) => [[2, n, kv, l, b], 2 * n * kv * l * b]],
+    scores: ["scores of one layer", "H n² b",
+      ({ n, h: heads, b }) => [[heads, `${grouped(n)}²`, b],
+        heads * n * n * b]],
+  };
+  /** A factor as it is written; a list of two is their sum. */
+  const written = (factor) => Array.isArray(factor)
+    ? `(${factor.map(written).join(" + ")})`
+    : typeof factor === "number" ? grouped(factor) : factor;
+  const product = (factors) => factors.map(written).join(" · ");
+
+  define("cost-explorer", class extends Base {
+    static title = "What a decoder costs";
+    static css = `
+      .controls { display: grid; gap: 0.1rem 2rem;
+        grid-template-columns: repeat(auto-fill,
+          minmax(min(17rem, 100%), 1fr)); }
+      .controls label:has([type="range"]) { display: grid; gap: 0.5rem;
+        grid-template-columns: 6.2rem minmax(2rem, 1fr) 4.8rem; }
+      .controls [type="range"] { width: 100%; min-width: 0; }
+      .controls fieldset { column-gap: 0.8rem; }
+      h3 { margin: 0.8rem 0 0.3rem; font-size: 0.9rem; font-weight: 600; }
+      .bar { display: flex; height: 1.5rem; border: 1px solid var(--edge); }
+      .bar, .swatch { forced-color-adjust: none; }
+      .bar span { width: calc(var(--share) * 100%); }
+      .projections { background: var(--rule); }
+      .network { background: repeating-linear-gradient(45deg,
+        var(--edge) 0 2px, var(--bg) 2px 6px); }
+      .pairs { background: var(--hi); }
+      .scale { display: flex; justify-content: space-between;
+        color: var(--muted); font-size: 12px; }
+      .costs { width: 100%; margin: 0.3rem 0 0; }
+      .costs :is(th, td) { padding: 0.25rem 0 0.1rem; vertical-align: baseline;
+        border-top: 1px solid var(--rule); }
+      .costs td { padding-left: 0.8rem; text-align: right;
+        white-space: nowrap; }
+      .costs .formula td { padding: 0 0 0.3rem; border: 0;
+        color: var(--muted); font-size: 12px; text-align: left;
+        white-space: normal; }
+      .formula span { display: inline-block; }
+      .swatch { display: inline-block; width: 0.9rem; height: 0.9rem;
+        margin-right: 0.4rem; border: 1px solid var(--edge);
+        vertical-align: -0.1rem; }
+      @container (max-width: 30rem) {
+        .controls fieldset { column-gap: 0.4rem; }
+        .costs th { width: 99%; }
+        .costs td { padding-left: 0.4rem; }
+        .costs .swatch { margin-right: 0.25rem; }
+      }
+      svg { display: block; width: 100%; height: ${HEIGHT}px; }
+      svg text { font-size: 12px; dominant-baseline: central; }
+      svg .tick { fill: var(--muted); text-anchor: middle; }
+      .rule { stroke: var(--rule); }
+      .card { stroke: var(--fg); stroke-dasharray: 4 3; }
+      .dot { fill: var(--hi); }`;
+
+    build(root) {
+      const given = this.data("model");
+      Object.assign(this, { number: 2 }, given);
+      this.plot = h("div");
+      this.bar = h("div", { class: "bar", role: "img" });
+      this.work = h("table", { class: "costs" });
+      this.room = h("table", { class: "costs" });
+      this.said = h("p", { class: "note", "aria-live": "polite" });
+      root.append(
+        h("div", { class: "controls" },
+          this.stops("length", "tokens n", () => LENGTHS),
+          this.stops("width", "width d", () => WIDTHS),
+          this.stops("heads", "heads H", () => this.allHeads),
+          this.stops("groups", "key heads G", () => this.allGroups),
+          this.slider("layers", "layers L", { min: 1, max: 128 }),
+          this.choice("number", "bytes a number b", { 1: 1, 2: 2, 4: 4 })),
+        h("h3", {}, "Operations, to read the text"), this.bar,
+        h("div", { class: "scale", "aria-hidden": "true" },
+          [0, 25, 50, 75, 100].map((x) => h("span", {}, `${x} %`))),
+        this.work, h("h3", {}, "Bytes"), this.plot, this.room, this.said);
+      new ResizeObserver(() => this.draw()).observe(this.plot);
+    }
+
+    get allHeads() {
+      return divisors(this.width, Math.min(128, this.width / 4));
+    }
+
+    get allGroups() { return divisors(this.heads, this.heads); }
+
+    /** A slider that stands on the numbers of a list, which may change. */
+    stops(name, label, list) {
+      const input = h("input", { type: "range", min: 0,
+        oninput: () => this.put(name, list()[input.value]) });
+      const said = h("output");
+      this.inputs.push(() => {
+        input.max = list().length - 1;
+        input.value = list().indexOf(this[name]);
+        said.textContent = grouped(this[name]);
+        input.setAttribute("aria-valuetext", said.textContent);
+      });
+      return h("label", {}, h("span", { class: "name" }, label), input, said);
+    }
+
+    get costs() {
+      const { length: n, width: d, heads, groups, layers: l } = this;
+      const letters = { n, d, h: heads, kv: (d / heads) * groups,
+        share: `${groups}/${heads}`, l, b: Number(this.number) };
+      return (of) => Object.fromEntries(Object.entries(of).map(
+        ([name, [, , count]]) => [name, count(letters)]));
+    }
+
+    get value() {
+      const { length, width, heads, groups, layers } = this;
+      const only = (of) => Object.fromEntries(Object.entries(this.costs(of))
+        .map(([name, [, result]]) => [name, result]));
+      return { length, width, heads, groups, layers,
+        number: Number(this.number), operations: only(WORK),
+        bytes: only(ROOM) };
+    }
+
+    set value(wanted) {
+      for (const name of ["length", "width", "heads", "groups", "layers",
+        "number"]) {
+        if (name in wanted) this[name] = wanted[name];
+      }
+      this.changed();
+    }
+
+    update() {
+      this.heads = largest(this.allHeads, this.heads);
+      this.groups = largest(this.allGroups, this.groups);
+      super.update();
+      const work = this.value.operations, room = this.value.bytes;
+      const total = Object.values(work).reduce((a, b) => a + b);
+      const share = (x) => `${((100 * x) / total).toFixed(1)} %`;
+      this.bar.replaceChildren(...Object.keys(WORK).map((name) =>
+        h("span", { class: name, "--share": work[name] / total })));
+      this.bar.setAttribute("aria-label", Object.keys(WORK).map((name) =>
+        `${WORK[name][0]} ${share(work[name])}`).join(", "));
+      this.fill(this.work, WORK, operations, share);
+      this.work.append(h("tr", {}, h("th", { scope: "row" }, "together"),
+        h("td", { "data-cost": "total" }, operations(total)), h("td")));
+      this.fill(this.room, ROOM, bytes);
+      this.say(room);
+      this.draw();
+    }
+
+    /** A row for each cost: formula, the numbers put in, and the result. */
+    fill(table, of, text, share) {
+      const found = this.costs(of);
+      table.replaceChildren(...Object.entries(of).flatMap(
+        ([name, [words, formula]]) => [
+          h("tr", {}, h("th", { scope: "row" },
+            share ? h("span", { class: `swatch ${name}` }) : null, words),
+          h("td", { "data-cost": name }, text(found[name][1])),
+          share ? h("td", {}, share(found[name][1])) : null),
+          h("tr", { class: "formula" },
+            h("td", { colspan: 3 }, h("span", {}, formula), " ",
+              h("span", {}, `= ${product(found[name][0])}`)))]));
+    }
+
+    say({ weights, cache }) {
+      const turn = 5 * this.width + (this.width / this.heads) * this.groups;
+      const times = short(cache / weights);
+      this.said.textContent = "All n² pairs are counted, hidden ones too. They "
+        + "cost as much as all the rest at "
+        + `n\u00a0= 5\u00a0d\u00a0+ d\u00a0G/H = `
+        + `${grouped(turn)}. The cache of this text is `
+        + `${times} times as large as the weights.`;
+    }
+
+    /** The bytes as dots on one logarithmic scale, and a card of 80 GB. */
+    draw() {
+      const width = this.plot.clientWidth || 600, room = this.value.bytes;
+      const x = (amount) => LEFT + (Math.max(0, Math.log2(amount) / 10)
+        / (UNITS.length - 1)) * (width - LEFT - RIGHT);
+      const line = (at, kind) => s("line", { class: kind, x1: x(at),
+        x2: x(at), y1: TOP, y2: HEIGHT - AXIS });
+      const names = Object.keys(ROOM), y = (i) => TOP + (i + 0.5) * ROW;
+      this.plot.replaceChildren(s("svg", { role: "img",
+        "aria-label": "On a logarithmic scale: " + names.map((name) =>
+          `${ROOM[name][0]} ${bytes(room[name])}`).join(", ") },
+      UNITS.map((unit, i) => [line(1024 ** i, "rule"),
+        s("text", { class: "tick", x: x(1024 ** i), y: HEIGHT - AXIS / 2,
+          "data-bytes": 1024 ** i }, `1 ${unit}`)]),
+      line(CARD, "card"),
+      s("text", { class: "tick", x: x(CARD), y: TOP / 2 }, "a card of 80 GB"),
+      names.map((name, i) => [s("text", { x: 0, y: y(i) }, name),
+        s("circle", { class: "dot", r: 6, cx: x(room[name]), cy: y(i),
+          "data-cost": name })])));
+    }
+  });
+})();

@@ -1,0 +1,412 @@
+"use strict";
+(() => {
+  const { h, fixed, move, Base, define } = globalThis.Explorer;
+  const Parts = globalThis.DateParts;
+  const VIEWS = { cross: "decoder, across to the text",
+    self: "decoder, to what it has written", encoder: "encoder" };
+  const CAPTIONS = {
+    cross: "Each row is a token it writes: where it looks in the text",
+    self: "Each row is a token that is written: where it looks in what is " +
+      "written already (hatched: hidden by the mask)",
+    encoder: "Each row is a character of the text: where it looks",
+  };
+  const SWITCHES = { positions: "positions", scale: "scale 1/√d_head",
+    causal: "causal mask", padding: "padding mask" };
+  const STATE = ["text", "view", "layer", "head", "step", "row", "width",
+    "picked", "pads", "silent", ...Object.keys(SWITCHES)];
+  const PARTS = { "encoder.blocks.*.attention": "encoder",
+    "decoder.blocks.*.self_attention": "decoder, self",
+    "decoder.blocks.*.cross_attention": "decoder, cross" };
+  const BOOK = "the book's weights";
+  const PAUSE = 150; // ms between two characters, so that eyes can follow
+  const mean = (heads) => heads[0].map((row, i) => Array.from(row, (_, j) =>
+    heads.reduce((sum, head) => sum + head[i][j], 0) / heads.length));
+
+  define("date-explorer", class extends Base {
+    static title = "A trained Transformer writes dates";
+    static css = `${Parts.css}
+      fieldset { gap: 0.2rem 0.75rem; }
+      form { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0; }
+      form:last-child { margin-top: 0.7rem; }
+      form input { flex: 1 1 13rem; min-width: 0; }
+      .chips { display: flex; flex-wrap: wrap; gap: 0.3rem;
+        margin: 0.5rem 0 0.9rem; }
+      .side { display: grid; gap: 0.8rem 1.6rem; align-items: start; }
+      .heads { gap: 0.2rem 0.8rem; }
+      .heads legend { width: 11rem; }
+      input[type="file"] { max-width: 100%; }
+      details { margin-top: 0.6rem; padding-top: 0.4rem;
+        border-top: 1px solid var(--rule); }
+      summary { min-height: 1.75rem; cursor: pointer; font-weight: 600; }
+      .beams td, .beams th { padding: 0.1rem 0.6rem 0.1rem 0;
+        text-align: right; }
+      .beams :is(td, th):first-child { text-align: left; }
+      .frame.drop { outline: 2px dashed var(--hi); outline-offset: 2px; }
+      @container (min-width: 38rem) {
+        .side { grid-template-columns: minmax(0, 1fr) 12rem; }
+      }`;
+
+    build(root) {
+      this.examples = this.data("examples");
+      this.compact = this.data("compact", false);
+      const all = Object.keys(SWITCHES).map((name) => [name, true]);
+      Object.assign(this, { view: "cross", layer: 0, head: "mean", step: 6,
+        row: 0, width: 1, picked: 0, pads: 0, silent: [], live: null,
+        problem: "", unknown: [], weights: BOOK, shown: Infinity },
+      Object.fromEntries(all));
+      this.text = this.examples[0].text;
+      this.remember();
+      this.tiles = h("div");
+      this.tops = Parts.tops(this.result.tops[0].length);
+      this.look = h("div", { class: "scroll", tabindex: 0, role: "group",
+        "aria-label": "Attention weights" });
+      this.drawn = h("div", { onkeydown: (event) => this.key(event) },
+        this.tiles, h("div", { class: "side" }, this.look, h("div", {},
+          h("div", { class: "name" }, "likeliest tokens here"),
+          this.tops.node)));
+      this.note = h("p", { class: "note", "aria-live": "polite" });
+      const said = [this.drawn, this.note];
+      root.append(...(this.compact
+        ? [this.choosing(), ...said, this.asking()]
+        : [this.asking(), this.choosing(), this.viewing(), ...said,
+          this.panels(root)].flat()));
+    }
+
+    get value() {
+      const state = STATE.map((name) => [name, this[name]]);
+      const text = this.result.tokens.filter((t) => t !== "<eos>").join("");
+      return { ...structuredClone(Object.fromEntries(state)), iso: text,
+        weights: this.weights };
+    }
+
+    set value(value) {
+      for (const name of STATE) if (name in value) this[name] = value[name];
+      if (value.weights === BOOK) this.own(null);
+      this.again();
+    }
+
+    // --- What it says ---------------------------------------------------
+    /** What is stored of the examples: enough until the model is here. */
+    remember() {
+      const found = this.examples.find(({ text }) => text === this.text);
+      this.problem = found ? "" : "Load the model to ask for this text.";
+      if (!found) return;
+      const share = (value) =>
+        Array.isArray(value) ? value.map(share) : value / 1000;
+      this.result = { chars: [...found.text], tokens: found.tokens,
+        tops: found.tops.map((row) => row.map(([t, p]) => [t, p / 1000])),
+        cross: share(found.cross), beams: [] };
+    }
+
+    async ask() {
+      if (!this.live) {
+        this.button.disabled = true;
+        this.button.textContent = "Loading …";
+        try {
+          this.book = this.live = await globalThis.LiveDates.load();
+        } catch (error) {
+          this.problem = error.message;
+        }
+        this.button.disabled = false;
+      }
+      if (this.live) this.again(true);
+      else this.changed();
+    }
+
+    /** Write anew; with `play` the eye can follow. */
+    again(play = false) {
+      clearTimeout(this.timer);
+      this.shown = Infinity;
+      if (this.live) this.run();
+      else this.remember();
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      if (play && !this.problem) {
+        this.step = this.last();
+        if (!still) {
+          this.note.textContent = "";
+          super.update();
+          return this.play(1);
+        }
+      }
+      this.changed();
+    }
+
+    run() {
+      const asked = this.live.read(this.text, this.pads);
+      Object.assign(this, { unknown: asked.unknown, problem: asked.problem });
+      if (asked.problem) return;
+      const names = [...Object.keys(SWITCHES), "silent"];
+      const change = Object.fromEntries(names.map((n) => [n, this[n]]));
+      this.picked = Math.min(this.picked, this.width - 1);
+      this.result = this.live.ask(asked,
+        { change, width: this.width, picked: this.picked });
+      this.step = Math.min(this.step, this.result.tokens.length - 1);
+      this.row = Math.min(this.row, asked.chars.length - 1);
+    }
+
+    /** The last step that is not the end. */
+    last() {
+      const { tokens } = this.result;
+      const ended = tokens.length > 1 && tokens.at(-1) === "<eos>";
+      return tokens.length - (ended ? 2 : 1);
+    }
+
+    play(shown) {
+      const { length } = this.result.tokens;
+      this.shown = shown;
+      this.step = Math.min(shown - 1, this.last());
+      if (shown > length) {
+        this.shown = Infinity;
+        return this.changed();
+      }
+      this.timer = setTimeout(() => this.play(shown + 1), PAUSE);
+      this.draw();
+    }
+
+    // --- What is asked --------------------------------------------------
+    asking() {
+      const field = h("input", { type: "text", spellcheck: "false",
+        autocomplete: "off", "aria-label": "A date in words" });
+      this.button = h("button");
+      const weight = globalThis.dateModel ? "" :
+        ` (loads ${this.data("kilobytes")} kB)`;
+      this.inputs.push(() => {
+        field.value = this.text;
+        if (this.button.disabled) return;
+        this.button.textContent = this.live ? "Write" : `Ask it${weight}`;
+      });
+      return h("form", { onsubmit: (event) => {
+        event.preventDefault();
+        this.text = field.value;
+        this.ask();
+      } }, field, this.button);
+    }
+
+    choosing() {
+      return h("div", { class: "chips", role: "group",
+        "aria-label": "Examples" }, this.examples.map((example) => {
+        const chip = h("button", { type: "button", onclick: () => {
+          this.text = example.text;
+          this.again(true);
+        } }, this.compact ? example.text : example.language);
+        this.inputs.push(() => chip.setAttribute("aria-pressed",
+          String(this.text === example.text)));
+        return chip;
+      }));
+    }
+
+    viewing() {
+      const view = this.select("view", "attention", VIEWS);
+      this.inputs.push(() => { view.hidden = !this.live; });
+      const heads = this.result.cross[0].map((_, n) => [`head ${n}`, `${n}`]);
+      const layers = this.result.cross.map((_, n) => [`${n}`, `${n}`]);
+      return h("div", { class: "controls" }, view,
+        layers.length === 1 ? null :
+          this.select("layer", "layer", Object.fromEntries(layers)),
+        this.choice("head", "head",
+          { mean: "mean", ...Object.fromEntries(heads) }));
+    }
+
+    // --- What can be changed --------------------------------------------
+    panels(root) {
+      const made = [this.removing(), this.searching(), this.replacing(root)]
+        .map(([title, ...inside]) =>
+          h("details", {}, h("summary", {}, title), inside));
+      const more = h("p", { class: "name" }, "With the model in the page you " +
+        "can also see the other attentions, take parts away, search with " +
+        "beams, and try weights of your own.");
+      this.inputs.push(() => {
+        more.hidden = Boolean(this.live);
+        for (const panel of made) panel.hidden = !this.live;
+      });
+      return [more, ...made];
+    }
+
+    /** A change of the state that must be written anew. */
+    put(name, value) {
+      this[name] = value;
+      if (name in SWITCHES || ["pads", "width", "picked"].includes(name)) {
+        this.again();
+      } else this.changed();
+    }
+
+    removing() {
+      const switches = Object.entries(SWITCHES)
+        .map(([name, words]) => this.toggle(name, words));
+      return ["Take something away",
+        h("div", { class: "controls" }, switches,
+          this.slider("pads", "PAD behind the text", { min: 0, max: 30 })),
+        Object.entries(PARTS).flatMap(([name, words]) =>
+          this.result.cross.map((_, layer) =>
+            this.heads(name.replace("*", layer), words)))];
+    }
+
+    heads(name, words) {
+      return h("fieldset", { class: "heads" },
+        h("legend", {}, `heads: ${words}`),
+        this.result.cross[0].map((_, n) => {
+          const head = `${name}.${n}`;
+          const box = h("input", { type: "checkbox", onchange: () => {
+            const others = this.silent.filter((one) => one !== head);
+            this.silent = box.checked ? others : [...others, head];
+            this.again();
+          } });
+          this.inputs.push(() => {
+            box.checked = !this.silent.includes(head);
+          });
+          return h("label", {}, box, `${n}`);
+        }));
+    }
+
+    searching() {
+      const list = h("div", {});
+      const header = ["text", "log p", "score"].map((name) =>
+        h("th", { scope: "col" }, name));
+      this.inputs.push(() => list.replaceChildren(...(
+        this.result.beams.length ? [h("table", { class: "beams" },
+          h("tr", {}, header), this.result.beams.map((beam, n) => h("tr", {},
+            h("td", {}, h("button", { type: "button", "data-key": `beam ${n}`,
+              "aria-pressed": String(n === this.picked),
+              onclick: () => this.put("picked", n),
+            }, h("code", {}, this.live.text(beam.ids) || "nothing"))),
+            h("td", {}, fixed(beam.logP, 3)),
+            h("td", {}, fixed(beam.score, 3)))))] : [])));
+      return ["Greedy or beam search",
+        this.slider("width", "beams", { min: 1, max: 8,
+          text: (n) => (n === 1 ? "1, greedy" : `${n}`) }), list];
+    }
+
+    replacing(root) {
+      const read = async (file) => {
+        try {
+          this.own(this.book.withFile(await file.arrayBuffer()), file.name);
+        } catch (error) {
+          this.problem = error.message;
+          return this.changed();
+        }
+        this.again(true);
+      };
+      const input = h("input", { type: "file", accept: ".safetensors",
+        onchange: () => input.files.length && read(input.files[0]) });
+      const back = h("button", { type: "button", onclick: () => {
+        this.own(null);
+        this.again();
+      } }, "Back to the book's");
+      const said = h("p", { class: "number" });
+      this.inputs.push(() => {
+        said.textContent = `It writes with ${this.weights}.`;
+        back.hidden = this.weights === BOOK;
+      });
+      const over = (event) => {
+        if (!this.live) return;
+        event.preventDefault();
+        root.classList.toggle("drop", event.type === "dragover");
+        if (event.type === "drop") read(event.dataTransfer.files[0]);
+      };
+      for (const type of ["dragover", "dragleave", "drop"]) {
+        root.addEventListener(type, over);
+      }
+      return ["Weights of your own", h("p", {}, "A file from chapter 11: " +
+        "what save_checkpoint wrote, or the state dict of a model of the " +
+        "same shape. It stays on your computer."),
+      h("div", { class: "controls" }, h("label", {}, "file", input), back),
+      said];
+    }
+
+    own(live, name = BOOK) {
+      this.live = live ?? this.book ?? null;
+      this.weights = name;
+    }
+
+    // --- What is drawn --------------------------------------------------
+    /** The rows of the view, who asks, and who is asked. */
+    seen() {
+      const { chars, tokens } = this.result;
+      const heads = this.result[this.view][Number(this.layer)];
+      const all = this.head === "mean" ? mean(heads)
+        : heads[Number(this.head.slice(5))];
+      const texts = this.view === "encoder" ? chars : tokens;
+      const keys = this.view === "self" ? ["<bos>", ...tokens.slice(0, -1)]
+        : chars;
+      const caption = this.compact ? "where it looks in the text"
+        : CAPTIONS[this.view];
+      return { rows: all, asks: texts, keys, caption,
+        row: this.view === "encoder" ? this.row : this.step };
+    }
+
+    unseen(i, j) {
+      if (this.view === "self") return this.causal && j > i;
+      return this.padding && this.result.chars[j] === "<pad>";
+    }
+
+    choose(i) {
+      this.put(this.view === "encoder" ? "row" : "step", i);
+    }
+
+    key(event) {
+      if (!event.target.matches(".tile, .scroll")) return;
+      const on = event.target === this.look, seen = this.seen();
+      const place = on ? [seen.row, 0] : [0, this.step];
+      const size = on ? [seen.rows.length, 1] : [1, this.result.tokens.length];
+      const to = move(event, place, size);
+      if (!to) return;
+      if (on) this.choose(to[0]);
+      else this.put("step", to[1]);
+      if (!on) this.tiles.querySelector(".tile[tabindex='0']").focus();
+    }
+
+    /** Tiles and table, where another one is to be seen. */
+    make() {
+      const made = [this.result, this.view, this.layer, this.head];
+      if (this.made?.every((part, i) => part === made[i])) return;
+      this.made = made;
+      const { tokens, atOnce } = this.result;
+      const step = (t) => this.put("step", t);
+      const name = "all rows at once, each seeing what comes after it";
+      const rows = [Parts.tiles(tokens, step)];
+      if (!this.causal && atOnce) {
+        rows.push(Parts.tiles(atOnce, step, { name, wanted: tokens }));
+      }
+      const table = Parts.look({ ...this.seen(), only: this.compact,
+        unseen: (i, j) => this.unseen(i, j),
+        choose: (i) => this.choose(i) });
+      this.tiles.replaceChildren(...rows.map((row) => row.node));
+      this.look.replaceChildren(table.node);
+      this.mark = () => {
+        for (const row of rows) row.mark(this.step, this.shown);
+        if (this.view === "encoder") table.mark(this.row, Infinity);
+        else table.mark(this.step, this.shown);
+      };
+    }
+
+    /** Mark the step that is looked at. */
+    draw() {
+      this.make();
+      this.mark();
+      this.tops.set(this.result.tops[this.step]);
+    }
+
+    update() {
+      if (!this.result[this.view]) this.view = "cross";
+      const key = this.shadowRoot.activeElement?.dataset.key;
+      super.update();
+      this.draw();
+      if (key) this.shadowRoot.querySelector(`[data-key="${key}"]`)?.focus();
+      if (this.shown === Infinity) this.tell(this.seen());
+    }
+
+    tell({ rows, keys, row }) {
+      const { chars, tokens } = this.result;
+      const most = Parts.most(rows[row], keys);
+      const where = most ? `it looks most at ${most}.`
+        : "it looks everywhere a little.";
+      const after = tokens.slice(0, this.step).join("") || "nothing";
+      const what = this.view === "encoder" ? `At ${Parts.sign(chars[row])}, `
+        : `Writing ${Parts.sign(tokens[row])} after ${after}, `;
+      const lost = this.unknown.length
+        ? `It has never met ${this.unknown.join(" ")} and reads <unk>. ` : "";
+      this.note.textContent = this.problem || lost + what + where;
+      this.note.classList.toggle("warn", Boolean(this.problem));
+    }
+  });
+})();

@@ -1,0 +1,156 @@
+"use strict";
+// The date model of chapter 11, asked in the page. Its weights come in a
+// script of their own, date_model.js, when a reader wants them.
+(() => {
+  if (globalThis.LiveDates) return;
+  const { Transformer, readSafetensors, softmax } = globalThis.Engine;
+  const here = document.currentScript?.src;
+  // White space as Python's str.split() has it.
+  const SPACE = new RegExp("[\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a" +
+    "\\u2028\\u2029\\u202f\\u205f\\u3000]+");
+  const LIMIT = 16; // tokens, where a broken model does not stop
+  let loading;
+
+  const bytes = (base64) =>
+    Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer;
+  const shape = (tensor) => tensor.shape.join(" × ");
+
+  function fetched() {
+    if (globalThis.dateModel) return globalThis.dateModel;
+    const failed = "The model's file could not be loaded.";
+    loading ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.addEventListener("load", () => resolve(globalThis.dateModel));
+      script.addEventListener("error", () => {
+        loading = null; // so that the next press tries again
+        reject(new Error(failed));
+      });
+      script.src = new URL("date_model.js", here || document.baseURI);
+      document.head.append(script);
+    });
+    return loading;
+  }
+
+  class LiveDates {
+    /** The book's own model. */
+    static async load() {
+      const { card, weights } = await fetched();
+      return new LiveDates(card, readSafetensors(bytes(weights)));
+    }
+
+    constructor(card, weights) {
+      this.card = card;
+      this.model = new Transformer(weights, card.config);
+    }
+
+    /** With the weights of a file, as chapter 11 saves them: those of a
+     * model, or a checkpoint, of which it takes the running mean. */
+    withFile(buffer) {
+      let found;
+      try {
+        found = readSafetensors(buffer);
+      } catch {
+        throw new Error("This is no safetensors file.");
+      }
+      const parts = ["average.", "model.", ""];
+      const part = parts.find((p) => `${p}tables.target.table.weight` in found);
+      if (part === undefined) throw new Error("It holds no Transformer.");
+      const own = Object.fromEntries(Object.entries(found)
+        .filter(([name]) => name.startsWith(part))
+        .map(([name, tensor]) => [name.slice(part.length), tensor]));
+      this.refuse(own);
+      return new LiveDates(this.card, own);
+    }
+
+    /** Say what differs from the model of the book. */
+    refuse(own) {
+      const wanted = this.model.weights;
+      for (const name of Object.keys({ ...wanted, ...own })) {
+        if (!own[name]) throw new Error(`${name} is missing in this file.`);
+        if (!wanted[name]) {
+          throw new Error(`${name}: the page's model has no such part.`);
+        }
+        const [expected, got] = [wanted[name], own[name]].map(shape);
+        if (expected !== got) {
+          throw new Error(`${name}: expected ${expected}, got ${got}.`);
+        }
+        if (!own[name].data.every(Number.isFinite)) {
+          throw new Error(`${name}: not every number is finite.`);
+        }
+      }
+    }
+
+    /** The characters and ids of a text, as lib/dates.py writes texts. */
+    read(text, pads = 0) {
+      const chars = [...text.split(SPACE).filter(Boolean).join(" ")];
+      const known = new Map(this.card.source.map((c, id) => [c, id]));
+      const unk = known.get("<unk>");
+      const ids = chars.map((c) => known.get(c) ?? unk);
+      const unknown = [...new Set(chars.filter((_, i) => ids[i] === unk))];
+      const room = this.card.config.max_length;
+      let problem = chars.length ? "" : "Type a date.";
+      if (chars.length > room) problem = `At most ${room} characters.`;
+      const filled = Math.max(0, Math.min(pads, room - chars.length));
+      return {
+        chars: [...chars, ...Array(filled).fill("<pad>")],
+        ids: [...ids, ...Array(filled).fill(this.card.config.pad_id)],
+        unknown, problem,
+      };
+    }
+
+    /** What it writes, and all that is to be seen meanwhile. */
+    ask({ chars, ids }, { change, width = 1, picked = 0 } = {}) {
+      const model = this.model.changed(change), { target } = this.card;
+      const memory = model.encode(ids);
+      const beams = width > 1 ? this.search(ids, model, memory, width) : [];
+      const chosen = beams[picked]?.ids;
+      const choose = chosen && ((_, n) => chosen[n]);
+      const limit = chosen ? chosen.length : LIMIT;
+      const steps = [...model.write(memory, limit, choose)];
+      const tokens = steps.map((step) => step.token);
+      const given = [model.config.bos_id, ...tokens.slice(0, -1)];
+      const whole = model.decode(memory, given);
+      const rows = tokens.map((_, t) => whole.logits.data.subarray(
+        t * target.length, (t + 1) * target.length));
+      return {
+        chars, beams, logits: whole.logits,
+        tokens: tokens.map((id) => target[id]),
+        atOnce: rows.map((row) => target[row.indexOf(Math.max(...row))]),
+        tops: steps.map((step) => this.top(step.logits)),
+        cross: whole.cross, self: whole.self, encoder: memory.encoder,
+      };
+    }
+
+    /** For beamSearch: log p after some tokens, and the cache with them. */
+    next(ids, model = this.model, memory = model.encode(ids)) {
+      return (written, cache) => {
+        const step = cache ? model.step(cache, written.at(-1))
+          : model.step(model.begin(memory), model.config.bos_id);
+        return [model.logP(step), step.cache];
+      };
+    }
+
+    search(ids, model, memory, width) {
+      const next = this.next(ids, model, memory);
+      const steps = globalThis.beamSearch(next, model.config.eos_id,
+        { width, limit: LIMIT });
+      return [...steps].at(-1);
+    }
+
+    /** The likeliest tokens with their probabilities. */
+    top(logits, most = 5) {
+      const row = softmax(logits.data.slice(-logits.cols));
+      return Array.from(row, (p, id) => [this.card.target[id], p])
+        .sort((a, b) => b[1] - a[1]).slice(0, most);
+    }
+
+    text(ids) {
+      const { target, config } = this.card;
+      const silent = [config.pad_id, config.bos_id, config.eos_id];
+      return ids.filter((id) => !silent.includes(id))
+        .map((id) => target[id]).join("");
+    }
+  }
+
+  globalThis.LiveDates = LiveDates;
+})();

@@ -1,0 +1,239 @@
+"use strict";
+// Size and gradient through a stack of new blocks, from recorded runs.
+(() => {
+  const { h, s, Base, define } = globalThis.Explorer;
+  const KINDS = {
+    size: ["Size of the vectors", "forward →"],
+    gradient: ["Gradient that arrives", "← backward"],
+  };
+  const HEIGHT = 150, LEFT = 46, RIGHT = 14, TOP = 10, BOTTOM = 22;
+
+  const raised = (n) => String(n).replace("-", "⁻")
+    .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+  /** A power of ten as a reader would write it. */
+  const power = (n) => Math.abs(n) <= 3 ? String(Number(`1e${n}`))
+    : `10${raised(n)}`;
+  /** A number with three digits, given its decimal logarithm. */
+  const number = (log) => {
+    const size = 10 ** log;
+    if (size >= 0.01 && size < 1e4) {
+      return size >= 100 ? size.toFixed(0) : size.toPrecision(3);
+    }
+    const [digits, exponent] = size.toExponential(1).split("e");
+    return `${digits} · 10${raised(Number(exponent))}`;
+  };
+
+  define("depth-explorer", class extends Base {
+    static title = "Through a deep stack";
+    static css = `
+      .charts { touch-action: pan-y; cursor: crosshair; }
+      figure { margin: 0 0 0.4rem; }
+      figcaption { display: flex; justify-content: space-between;
+        gap: 1rem; }
+      figcaption span { color: var(--muted); }
+      svg { display: block; width: 100%; height: ${HEIGHT}px; }
+      svg text { font-size: 12px; fill: var(--muted); }
+      svg .y { text-anchor: end; dominant-baseline: central; }
+      svg .x { text-anchor: middle; }
+      .rule { stroke: var(--rule); }
+      .one { stroke: var(--edge); }
+      .cursor { stroke: var(--fg); stroke-dasharray: 2 3; }
+      .mean { fill: none; stroke: var(--hi); stroke-width: 2.5; }
+      .band { fill: var(--hi); opacity: 0.25; }
+      .dot { fill: var(--hi); stroke: var(--bg); stroke-width: 1.5; }
+      .other .mean { stroke: var(--fg); stroke-width: 1.5;
+        stroke-dasharray: 6 4; }
+      .other .band { fill: var(--fg); opacity: 0.12; }
+      .other .dot { fill: var(--fg); }
+      .reading { width: 100%; margin-top: 0.6rem; }
+      .reading th, .reading td { padding: 0.2rem 0.6rem 0.2rem 0;
+        text-align: left; vertical-align: baseline; }
+      .reading tr > * { border-top: 1px solid var(--rule); }
+      .reading thead th { color: var(--muted); border: 0; }
+      .key { display: inline-block; width: 1.6rem; margin-right: 0.4rem;
+        vertical-align: middle; border-top: 3px solid var(--hi); }
+      .other .key { border-top: 2px dashed var(--fg); }
+      .scrub { justify-content: center; max-width: none; width: 100%;
+        margin: 0.1rem 0 0.8rem; }
+      .scrub input[type="range"] { order: -1; max-width: none;
+        width: calc(100% - ${LEFT + RIGHT - 16}px);
+        margin: 0 ${RIGHT - 8}px 0 ${LEFT - 8}px; }
+      .scrub output { min-width: 0; }
+      .controls { display: block; }
+      .controls :is(legend, .name) { flex: 0 0 7rem; }
+      .controls > label { display: flex; }
+      .error { color: var(--muted); white-space: nowrap; }
+      @container (max-width: 34rem) {
+        fieldset { display: grid; gap: 0; grid-template-columns: 1fr 1fr; }
+        fieldset:last-of-type { grid-template-columns: repeat(4, 1fr); }
+        .controls legend { grid-column: 1 / -1; }
+      }`;
+
+    build(root) {
+      this.record = this.data("record");
+      this.arrangement = this.data("arrangement", "no residual");
+      this.compare = "nothing";
+      this.depth = this.data("depth", 24);
+      this.block = 0;
+      const names = Object.keys(this.record.runs);
+      const same = (list) => Object.fromEntries(list.map((x) => [x, x]));
+      this.charts = h("div", { class: "charts",
+        onpointerdown: (event) => this.point(event),
+        onpointermove: (event) => {
+          if (event.buttons) this.point(event);
+        } });
+      this.reading = h("table", { class: "reading" });
+      root.append(
+        h("div", { class: "controls" },
+          this.choice("arrangement", "Blocks with", same(names)),
+          this.select("compare", "Compare with", same(["nothing", ...names])),
+          this.choice("depth", "How many", same(this.record.depths))),
+        this.charts,
+        this.cursor(), h("div", { "aria-live": "polite" }, this.reading),
+        h("p", { class: "note" }, "Block 0 is the input. A gradient of size 1 "
+          + `is put on the output. Means of ${this.record.seeds} seeds; `
+          + "×/÷ and the pale band are one standard error."));
+      new ResizeObserver(() => this.draw()).observe(this.charts);
+    }
+
+    /** The slider that says which block is read; its end moves. */
+    cursor() {
+      const label = this.slider("block", "Read at block", { min: 0, max: 1,
+        text: (block) => `${block} of ${this.depth}` });
+      label.className = "scrub";
+      this.inputs.unshift(() => {
+        this.depth = Number(this.depth);
+        this.block = Math.min(this.block, this.depth);
+        label.querySelector("input").max = this.depth;
+      });
+      return label;
+    }
+
+    point(event) {
+      const box = this.charts.getBoundingClientRect();
+      const share = (event.clientX - box.left - LEFT)
+        / (box.width - LEFT - RIGHT);
+      const inside = Math.min(1, Math.max(0, share));
+      const block = Math.round(inside * this.depth);
+      if (block !== this.block) this.put("block", block);
+    }
+
+    /** The arrangements that are shown: one, or two. */
+    get shown() {
+      const two = this.compare !== "nothing"
+        && this.compare !== this.arrangement;
+      return two ? [this.arrangement, this.compare] : [this.arrangement];
+    }
+
+    found(name) { return this.record.runs[name][this.depth]; }
+
+    get value() {
+      const { arrangement, compare, depth, block } = this;
+      const logs = (kind) => [...this.found(arrangement)[kind].mean];
+      return { arrangement, compare, depth, block,
+        size: logs("size"), gradient: logs("gradient") };
+    }
+
+    set value(wanted) {
+      for (const name of ["arrangement", "compare", "depth", "block"]) {
+        if (name in wanted) this[name] = wanted[name];
+      }
+      this.changed();
+    }
+
+    update() {
+      super.update();
+      this.draw();
+      this.read();
+    }
+
+    /** The powers of ten between which everything shown lies. */
+    get range() {
+      const logs = this.shown.flatMap((name) => Object.keys(KINDS).flatMap(
+        (kind) => this.found(name)[kind].mean.map((mean, i) =>
+          mean + Math.sign(mean) * this.found(name)[kind].error[i])));
+      return [Math.min(-1, Math.floor(Math.min(...logs))),
+        Math.max(1, Math.ceil(Math.max(...logs)))];
+    }
+
+    draw() {
+      const width = this.charts.clientWidth || 600, [low, high] = this.range;
+      const x = (block) =>
+        LEFT + (block / this.depth) * (width - LEFT - RIGHT);
+      const y = (log) =>
+        TOP + ((high - log) / (high - low)) * (HEIGHT - TOP - BOTTOM);
+      this.charts.replaceChildren(...Object.entries(KINDS).map(
+        ([kind, [title, way]]) => h("figure", {},
+          h("figcaption", {}, title, h("span", {}, way)),
+          s("svg", { role: "img", "aria-label": this.say(kind),
+            "data-kind": kind },
+          this.axes(x, y, low, high, width),
+          this.shown.map((name, i) => this.line(kind, name, i, x, y)).reverse(),
+        ))));
+    }
+
+    /** Powers of ten, at most six of them; the line at 1; the blocks. */
+    axes(x, y, low, high, width) {
+      const step = Math.ceil((high - low) / 5);
+      const marks = [];
+      for (let n = Math.ceil(low / step) * step; n <= high; n += step) {
+        marks.push(n);
+      }
+      const blocks = [0, 1, 2, 3, 4].map((i) => (i * this.depth) / 4)
+        .filter(Number.isInteger);
+      return [
+        marks.map((n) => [
+          s("line", { class: n === 0 ? "one" : "rule", x1: LEFT,
+            x2: width - RIGHT, y1: y(n), y2: y(n) }),
+          s("text", { class: "y", x: LEFT - 7, y: y(n), "data-log": n },
+            power(n))]),
+        blocks.map((n) => s("text", { class: "x", x: x(n), y: HEIGHT - 5 },
+          String(n))),
+        s("line", { class: "cursor", x1: x(this.block), x2: x(this.block),
+          y1: TOP, y2: HEIGHT - BOTTOM }),
+      ];
+    }
+
+    line(kind, name, place, x, y) {
+      const { mean, error } = this.found(name)[kind];
+      const along = (logs) => logs.map((log, i) =>
+        `${x(i).toFixed(2)},${y(log).toFixed(2)}`);
+      const band = [...along(mean.map((log, i) => log + error[i])),
+        ...along(mean.map((log, i) => log - error[i])).reverse()];
+      return s("g", { class: place ? "other" : "", "data-name": name },
+        s("polygon", { class: "band", points: band.join(" ") }),
+        s("polyline", { class: "mean", points: along(mean).join(" ") }),
+        s("circle", { class: "dot", r: 5, cx: x(this.block),
+          cy: y(mean[this.block]) }));
+    }
+
+    say(kind) {
+      const [title] = KINDS[kind];
+      const ends = this.shown.map((name) => {
+        const { mean } = this.found(name)[kind];
+        return `${name}: ${number(mean[0])} at the input, `
+          + `${number(mean.at(-1))} after the last of ${this.depth} blocks`;
+      });
+      return `${title}, logarithmic axis. ${ends.join(". ")}.`;
+    }
+
+    /** The numbers at the chosen block, with one standard error around. */
+    read() {
+      const where = this.block ? `After block ${this.block}` : "At the input";
+      const cell = (name, kind) => {
+        const { mean, error } = this.found(name)[kind];
+        const factor = (10 ** error[this.block]).toFixed(2);
+        return h("td", { "data-kind": kind }, number(mean[this.block]), " ",
+          h("span", { class: "error" }, `×/÷ ${factor}`));
+      };
+      this.reading.replaceChildren(
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, where),
+          h("th", { scope: "col" }, "size"),
+          h("th", { scope: "col" }, "gradient"))),
+        h("tbody", {}, this.shown.map((name, i) =>
+          h("tr", { class: i ? "other" : "" },
+            h("th", { scope: "row" }, h("span", { class: "key" }), name),
+            cell(name, "size"), cell(name, "gradient")))));
+    }
+  });
+})();

@@ -1,0 +1,318 @@
+"use strict";
+(() => {
+  const { h, move, Base, define } = globalThis.Explorer;
+  // How a pair that is allowed and one that is hidden are written, and what
+  // joins two masks.
+  const CONVENTIONS = {
+    ours: { words: "True = allowed (book, SDPA)",
+      yes: "True", no: "False", joins: "&" },
+    module: { words: "True = hidden (torch’s module)",
+      yes: "False", no: "True", joins: "|" },
+    additive: { words: "0 or −∞ (added to scores)",
+      yes: "0", no: "−∞", joins: "+" },
+    numbers: { words: "1 or 0 (tokenizers)", yes: "1", no: "0", joins: "×" },
+  };
+  const shape = (...axes) => `(${axes.join(", ")})`;
+
+  /** The lines that make such masks and use them: [code, shape]. */
+  const code = (convention, ids, keys, padding, causal) => {
+    const one = shape(1, 1, 1, keys);
+    const all = shape(1, 1, keys, keys);
+    const real = `padding_mask_from_ids(${ids}, PAD)`;
+    const triangle = `causal_mask(${keys})`;
+    const [pad, past, join, use, none] = {
+      ours: [[real, one], [triangle, all], "may_attend = pad & causal",
+        "attention(q, k, v, may_attend)", "attention(q, k, v)"],
+      additive: [[`additive(${real})`, one], [`additive(${triangle})`, all],
+        "M = pad + causal", "softmax(scores + M) @ v", "softmax(scores) @ v"],
+      numbers: [[`(${ids} != PAD).long()[:, None, None]`, one],
+        [`${triangle}.long()`, all], "ones = pad * causal",
+        "attention(q, k, v, from_zero_one(ones))", "attention(q, k, v)"],
+      module: [[`${ids} == PAD`, shape(1, keys)],
+        [`~${triangle}[0, 0]`, shape(keys, keys)], "",
+        `module(q, k, v${padding ? ", key_padding_mask=pad" : ""}${
+          causal ? ", attn_mask=causal" : ""})`, "module(q, k, v)"],
+    }[convention];
+    const lines = [];
+    if (padding) lines.push([`pad = ${pad[0]}`, pad[1]]);
+    if (causal) lines.push([`causal = ${past[0]}`, past[1]]);
+    if (lines.length === 2 && join) lines.push([join, all]);
+    if (lines.length === 1 && join) {
+      lines[0][0] = lines[0][0].replace(/^\w+/, join.split(" ")[0]);
+    }
+    return [...lines, [padding || causal ? use : none, ""]];
+  };
+
+  define("mask-explorer", class extends Base {
+    static title = "Mask builder";
+    static css = `
+      .board { display: grid; gap: 0.6rem 1.6rem; align-items: start; }
+      th { height: 1.9rem; padding: 0 0.5rem 0 0; text-align: right;
+        white-space: nowrap; }
+      th.at { color: var(--hi); font-weight: 600; }
+      thead th { padding: 0; text-align: center; vertical-align: bottom; }
+      thead button { width: 100%; min-width: 1.9rem; padding: 0.3rem 0.1rem;
+        border-color: var(--rule); white-space: nowrap; }
+      thead button:hover { border-color: var(--edge); }
+      thead button[aria-pressed="true"] { border: 1px dashed var(--edge);
+        background: none; box-shadow: none; color: var(--muted); }
+      td { width: 3.1rem; min-width: 1.9rem; height: 1.9rem; padding: 0;
+        border: 1px solid var(--bg); background: repeating-linear-gradient(
+          135deg, var(--rule) 0 1px, var(--panel) 1px 5px);
+        color: var(--muted); font-size: 0.8rem; text-align: center;
+        cursor: pointer; }
+      .corner { background: none; cursor: auto; }
+      .seen { background: color-mix(in srgb, var(--hi) 24%, var(--bg));
+        color: var(--fg); }
+      td:focus-visible { outline-offset: -1px; }
+      td[aria-selected="true"] { box-shadow: inset 0 0 0 2px var(--hi); }
+      .empty > * { color: var(--warn); font-weight: 600; }
+      .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
+        margin: 0.5rem 0 0; font-size: 0.8rem; color: var(--muted); }
+      .legend + .legend { margin-top: 0.1rem; }
+      .legend span::before { content: ""; display: inline-block; width: 0.8em;
+        height: 0.8em; margin-right: 0.4em; border: 1px solid var(--edge);
+        background: repeating-linear-gradient(135deg, var(--rule) 0 1px,
+          var(--panel) 1px 5px); }
+      .legend .yes::before { background:
+        color-mix(in srgb, var(--hi) 24%, var(--bg)); }
+      .sum { display: flex; flex-wrap: wrap; gap: 0.3rem 0.7rem;
+        align-items: center; min-height: 5.6rem; }
+      .sum figure { margin: 0; text-align: center; font-size: 0.8rem; }
+      .sum div { display: grid; gap: 1px; margin: 0 auto 0.2rem;
+        width: max-content; grid-template-columns: repeat(var(--n), 10px); }
+      .sum i { height: 10px; background: var(--rule); }
+      .sum i.seen { background: color-mix(in srgb, var(--hi) 65%, var(--bg)); }
+      .joins { font: 1.1rem var(--code); }
+      .sum + .note ~ p { margin: 0.6rem 0 0; }
+      .code > * { display: block; padding-left: 2ch; text-indent: -2ch;
+        white-space: pre-wrap; }
+      .code span { display: inline-block; margin-left: 2ch; text-indent: 0;
+        color: var(--muted); }
+      @container (min-width: 37rem) {
+        .board { grid-template-columns: max-content 1fr; }
+        .code span { float: right; }
+      }
+      @container (max-width: 30rem) {
+        fieldset:first-child legend { width: 100%; }
+        table { width: 100%; max-width: 21rem; }
+        tbody td { font-size: 0.75rem; }
+        thead button { font-size: 0.8rem; }
+        .sum { column-gap: 0.4rem; }
+        .long thead button { height: 4.2rem; text-align: left;
+          writing-mode: sideways-lr; }
+        @supports not (writing-mode: sideways-lr) {
+          .long thead button { writing-mode: vertical-rl; rotate: 180deg; }
+        }
+      }`;
+
+    build(root) {
+      this.words = { source: this.data("source"), target: this.data("target") };
+      const [source, target] = this.data("lengths");
+      this.pads = {
+        source: this.words.source.map((_, place) => place >= source),
+        target: this.words.target.map((_, place) => place >= target),
+      };
+      Object.assign(this, { where: "decoder", padding: true, causal: true,
+        convention: "ours", cell: [1, 3] });
+      this.board = h("div", { class: "scroll" });
+      this.legend = h("p", { class: "legend" });
+      this.sum = h("div", { class: "sum" });
+      this.why = h("p", { class: "note", "aria-live": "polite" });
+      this.count = h("p");
+      this.alarm = h("p", { class: "warn", role: "status" });
+      this.lines = h("pre", { class: "code" });
+      root.append(
+        h("div", { class: "controls" },
+          this.choice("where", "attention", { encoder: "in the encoder",
+            decoder: "in the decoder", cross: "across, to the memory" }),
+          h("fieldset", {}, h("legend", {}, "masks"),
+            this.toggle("padding", "padding"), this.toggle("causal", "causal")),
+          this.select("convention", "convention", Object.fromEntries(
+            Object.entries(CONVENTIONS).map(([k, v]) => [k, v.words])))),
+        h("div", { class: "board" },
+          h("div", {}, this.board, this.legend,
+            h("p", { class: "legend" },
+              "Press a word above its column to make it PAD.")),
+          h("div", {}, this.sum, this.why, this.count, this.alarm)),
+        this.lines);
+    }
+
+    get keySide() { return this.where === "decoder" ? "target" : "source"; }
+    get querySide() { return this.where === "encoder" ? "source" : "target"; }
+    get isCausal() { return this.causal && this.where !== "cross"; }
+
+    isReal(key) { return !this.pads[this.keySide][key]; }
+    isPast(query, key) { return key <= query; }
+    mayAttend(query, key) {
+      return (!this.padding || this.isReal(key))
+        && (!this.isCausal || this.isPast(query, key));
+    }
+
+    get value() {
+      const { yes, no } = CONVENTIONS[this.convention];
+      const keys = this.words[this.keySide];
+      const mask = this.words[this.querySide].map((_, i) =>
+        keys.map((_, j) => this.mayAttend(i, j)));
+      return {
+        where: this.where, padding: this.padding, causal: this.isCausal,
+        convention: this.convention, cell: [...this.cell],
+        pads: structuredClone(this.pads), mask,
+        shown: mask.map((row) => row.map((seen) => (seen ? yes : no))),
+        empty: mask.flatMap((row, i) => (row.includes(true) ? [] : [i])),
+        code: code(this.convention, this.keySide, keys.length, this.padding,
+          this.isCausal).map(([line]) => line).join("\n"),
+      };
+    }
+
+    set value(given) {
+      for (const name of ["where", "padding", "causal", "convention", "cell"])
+        if (name in given) this[name] = given[name];
+      Object.assign(this.pads, structuredClone(given.pads ?? {}));
+      this.changed();
+    }
+
+    put(name, value) { // an encoder may look ahead, as a rule
+      if (name === "where") this.causal = value === "decoder";
+      super.put(name, value);
+    }
+
+    changed() {
+      const last = (side) => this.words[side].length - 1;
+      this.cell = [Math.min(this.cell[0], last(this.querySide)),
+        Math.min(this.cell[1], last(this.keySide))];
+      super.changed();
+    }
+
+    update() {
+      super.update();
+      const causal = this.shadowRoot.querySelectorAll("[type=checkbox]")[1];
+      causal.checked = this.isCausal;
+      causal.disabled = this.where === "cross";
+      if (this.drawn !== this.where) this.draw();
+      const value = this.value;
+      this.updateGrid(value);
+      this.updateSum();
+      this.updateWords(value);
+    }
+
+    /** A grid for these queries and keys, to be filled. */
+    draw() {
+      this.drawn = this.where;
+      const [queries, keys] = [this.words[this.querySide],
+        this.words[this.keySide]];
+      this.heads = keys.map((_, j) => h("button", { type: "button",
+        onclick: () => {
+          const pads = this.pads[this.keySide];
+          pads[j] = !pads[j];
+          this.changed();
+        } }));
+      this.names = queries.map(() => h("th", { scope: "row" }));
+      this.cells = queries.map((_, i) => keys.map((_, j) => h("td", {
+        onclick: () => this.pick([i, j], true),
+        onpointerenter: (e) => {
+          if (e.pointerType === "mouse") this.pick([i, j]);
+        } })));
+      const isLong = keys.some((word) => word.length > 5);
+      const grid = h("table", { role: "grid", class: isLong && "long",
+        "aria-label": "Rows ask, columns are looked at",
+        onkeydown: (event) => {
+          if (event.target.tagName !== "TD") return;
+          const size = [queries.length, keys.length];
+          const to = move(event, this.cell, size);
+          if (to) this.pick(to, true);
+        } },
+      h("thead", {}, h("tr", {}, h("td", { class: "corner" }),
+        this.heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, this.cells.map((row, i) =>
+        h("tr", {}, this.names[i], row))));
+      this.board.replaceChildren(grid);
+    }
+
+    pick(cell, focus) {
+      this.put("cell", cell);
+      if (focus) this.cells[cell[0]][cell[1]].focus();
+    }
+
+    token(side, place) {
+      return this.pads[side][place] ? "PAD" : this.words[side][place];
+    }
+
+    updateGrid({ shown, mask, empty, cell: [row, column] }) {
+      this.heads.forEach((head, j) => {
+        const word = this.token(this.keySide, j);
+        head.textContent = word;
+        head.setAttribute("aria-pressed", this.pads[this.keySide][j]);
+        head.setAttribute("aria-label", `${word}, position ${j}: is PAD`);
+        head.parentNode.classList.toggle("at", j === column);
+      });
+      this.names.forEach((name, i) => {
+        name.textContent = this.token(this.querySide, i);
+        name.classList.toggle("at", i === row);
+        name.parentNode.classList.toggle("empty", empty.includes(i));
+      });
+      this.cells.forEach((cells, i) => cells.forEach((cell, j) => {
+        const isAt = i === row && j === column;
+        cell.textContent = shown[i][j];
+        cell.classList.toggle("seen", mask[i][j]);
+        cell.tabIndex = isAt ? 0 : -1;
+        cell.setAttribute("aria-selected", isAt);
+      }));
+    }
+
+    /** The masks that are on, small, and the sign that joins them. */
+    updateSum() {
+      const { joins } = CONVENTIONS[this.convention];
+      const parts = [];
+      if (this.padding) parts.push(["padding", (i, j) => this.isReal(j)]);
+      if (this.isCausal) parts.push(["causal", this.isPast]);
+      const small = ([name, sees]) => h("figure", {},
+        h("div", { "--n": this.heads.length }, this.cells.map((row, i) =>
+          row.map((_, j) => h("i", { class: sees(i, j) ? "seen" : "" })))),
+        name);
+      const sign = (text) => h("span", { class: "joins" }, text);
+      const shown = parts.flatMap((part, n) =>
+        (n ? [sign(joins), small(part)] : [small(part)]));
+      this.sum.replaceChildren(...(parts.length
+        ? [...shown, h("span", {}, sign("= "), "the large table")]
+        : ["No mask: every word may attend to every word."]));
+    }
+
+    updateWords({ mask, empty, cell }) {
+      const { yes, no } = CONVENTIONS[this.convention];
+      const pairs = mask.flat();
+      this.legend.replaceChildren(
+        h("span", { class: "yes" }, `${yes}: may attend`),
+        h("span", {}, `${no}: hidden`));
+      this.why.textContent = this.reason(...cell);
+      this.count.textContent = `${pairs.filter(Boolean).length} of ${
+        pairs.length} pairs are allowed.`;
+      const who = empty.length === 1
+        ? `“${this.token(this.querySide, empty[0])}”` : `${empty.length} rows`;
+      this.alarm.textContent = empty.length ? `${who} may attend to nothing. `
+        + "Softmax alone makes NaN of that; the attention of this book "
+        + "gives the weights 0." : "";
+      this.lines.replaceChildren(...code(this.convention, this.keySide,
+        this.heads.length, this.padding, this.isCausal).map(([line, axes]) =>
+        h("code", {}, line.match(/^[^(]*\(?/), h("wbr"),
+          line.replace(/^[^(]*\(?/, ""), h("span", {}, axes))));
+    }
+
+    /** Why a query may attend to a key, or not. */
+    reason(query, key) {
+      const called = (side, place) => (this.pads[side][place]
+        ? `PAD at position ${place}` : `“${this.words[side][place]}”`);
+      const isSelf = this.where !== "cross" && query === key;
+      const whom = isSelf ? "itself" : called(this.keySide, key);
+      const isLater = this.where !== "cross" && !this.isPast(query, key);
+      const because = [
+        !this.isReal(key) && "nothing stands there",
+        isLater && (this.causal || this.where === "decoder")
+          && "it comes later",
+      ].filter(Boolean).join(", and ");
+      const may = this.mayAttend(query, key);
+      return `${called(this.querySide, query)} may ${may ? "" : "not "}attend `
+        + `to ${whom}${because && (may ? ", although " : ": ")}${because}.`;
+    }
+  });
+})();

@@ -1,0 +1,277 @@
+"use strict";
+// Places as clock hands, and what a dot product knows of them: sinusoids
+// alone, added to a query and a key, or turning the two.
+(() => {
+  const { h, s, fixed, Base, define } = globalThis.Explorer;
+  const BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000];
+  const WIDTHS = [2, 4, 8, 16, 32, 64, 128];
+  const VIEWS = { alone: "alone", added: "added", rotary: "rotary" };
+  const [LAST, ELSEWHERE, NEAR, CLOCKS] = [100, 100, 40, 8];
+  const dot = ([a, b], [c, d]) => a * c + b * d;
+
+  /** What becomes of one pair of entries at a place. */
+  const MAKE = {
+    alone: (_, angle) => [Math.sin(angle), Math.cos(angle)],
+    added: ([x, y], angle) => [x + Math.sin(angle), y + Math.cos(angle)],
+    rotary: ([x, y], angle) => {
+      const [c, sn] = [Math.cos(angle), Math.sin(angle)];
+      return [x * c - y * sn, x * sn + y * c];
+    },
+  };
+
+  const css = `
+    .sliders { display: grid; gap: 0.1rem 2rem; margin: 0 0 0.2rem;
+      grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
+    .sliders label { display: grid;
+      grid-template-columns: 3.9rem minmax(0, 1fr) 4.6rem; }
+    fieldset { gap: 0.2rem 0.7rem; }
+    .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
+      padding: 0; list-style: none; text-align: center;
+      grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
+    .clocks li { display: grid; justify-items: center; line-height: 1.35;
+      font-variant-numeric: tabular-nums; }
+    .clocks svg { width: 100%; max-width: 6rem; }
+    small, .hint { color: var(--muted); font-size: 0.8rem; }
+    .hint { margin: 0.4rem 0 0; }
+    svg { display: block; overflow: visible; }
+    svg text { font-size: 12.8px; }
+    .face { fill: none; stroke: var(--edge); }
+    .wedge { fill: color-mix(in srgb, var(--edge) 30%, transparent); }
+    .hand { fill: none; stroke: var(--hand); stroke-width: 2.5;
+      stroke-linecap: round; }
+    .tip { fill: var(--hand); stroke: var(--hand); stroke-width: 2; }
+    .m { --hand: var(--c-query); }
+    .n { --hand: var(--c-key); }
+    .n .tip { fill: var(--bg); }
+    .alone :is(.m, .n) { --hand: var(--fg); }
+    .legend { display: flex; flex-wrap: wrap; gap: 0.1rem 1.2rem; margin: 0; }
+    .legend span, dt { display: flex; gap: 0.4rem; align-items: center; }
+    .legend, dt, figcaption { color: var(--muted); }
+    figure { margin: 1.2rem 0 0; }
+    dl { display: grid; gap: 0.3rem 2rem; margin: 0.2rem 0 0.8rem;
+      grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+    dd { margin: 0; font-size: 1.25rem; font-weight: 600;
+      font-variant-numeric: tabular-nums; }
+    .grid { stroke: var(--rule); }
+    .axis { stroke: var(--edge); }
+    .here { stroke: var(--edge); stroke-dasharray: 2 3; }
+    .line { fill: none; stroke: var(--hi); stroke-width: 2; }
+    .far { fill: var(--fg); }
+    .dot { fill: var(--bg); stroke: var(--fg); stroke-width: 2; }
+    @container (max-width: 36rem) {
+      .clocks { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+    }
+    @container (max-width: 20rem) {
+      fieldset { gap: 0.2rem 0.5rem; }
+      .head + .controls legend { width: 100%; }
+      button { padding-inline: 0.5rem; }
+    }`;
+
+  const swatch = (kind, ...marks) => s("svg", { class: kind, width: 28,
+    height: 12, "aria-hidden": "true" }, marks);
+  const far = (cx, cy) => s("circle", { class: "far", cx, cy, r: 2.2 });
+  const hand = (kind, [cx, cy], r = 4, start = "0,0") =>
+    s("g", { class: kind }, s("path", { class: "hand",
+      d: `M${start}L${cx},${cy}` }), s("circle", { class: "tip", cx, cy, r }));
+  const grouped = (number) => Math.round(number).toLocaleString("en");
+
+  define("positions-explorer", class extends Base {
+    static title = "Places as clocks";
+    static css = css;
+
+    build(root) {
+      this.query = this.data("query");
+      this.key = this.data("key");
+      Object.assign(this, { view: "rotary", pace: BASES.indexOf(10_000),
+        size: WIDTHS.indexOf(8), m: 20, n: 21 });
+      this.legend = h("p", { class: "legend" });
+      this.clocks = h("ul", { class: "clocks" });
+      this.hint = h("p", { class: "hint" });
+      this.board = h("div", {}, this.legend, this.clocks, this.hint);
+      this.facts = h("dl", { "aria-live": "polite" });
+      this.picture = s("svg", { role: "img", width: "100%", height: 200,
+        "aria-label": "the dot product against the distance of the places" });
+      root.append(...this.controls(), this.board, h("figure", {},
+        h("figcaption", {}, "dot product, by distance n − m"), this.facts,
+        this.picture));
+      new ResizeObserver(() => this.drawChart()).observe(this.picture);
+    }
+
+    controls() {
+      const row = (...kids) => h("div", { class: "controls" }, kids);
+      const sliders = (...kids) => h("div", { class: "sliders" }, kids);
+      const pick = (name, label, list) => this.slider(name, label, { min: 0,
+        max: list.length - 1, text: (at) => grouped(list[at]) });
+      const place = { min: 0, max: LAST };
+      const step = (by) => h("button", { type: "button",
+        onclick: () => this.move(by) }, by < 0 ? `−${-by}` : `+${by}`);
+      return [
+        row(this.choice("view", "positions", VIEWS)),
+        sliders(pick("size", "width", WIDTHS), pick("pace", "base", BASES)),
+        sliders(this.slider("m", "place m", place),
+          this.slider("n", "place n", place)),
+        row(h("fieldset", {}, h("legend", {}, "both"),
+          [-10, -1, 1, 10].map(step))),
+      ];
+    }
+
+    /** Both places go on, as far as both can. */
+    move(by) {
+      const { m, n } = this;
+      const step = Math.max(-m, -n, Math.min(LAST - m, LAST - n, by));
+      this.value = { m: m + step, n: n + step };
+    }
+
+    /** The pairs of a vector at a place. */
+    at(pair, place) {
+      const make = MAKE[this.view];
+      return this.speeds.map((speed) => make(pair, place * speed));
+    }
+
+    /** The dot product of the query at place m and the key at place n. */
+    score(m, n) {
+      const k = this.at(this.key, n);
+      return this.at(this.query, m)
+        .reduce((total, pair, i) => total + dot(pair, k[i]), 0);
+    }
+
+    get value() {
+      const { view, m, n } = this;
+      const [q, k] = [this.at(this.query, m), this.at(this.key, n)];
+      return { view, base: BASES[this.pace], width: WIDTHS[this.size], m, n,
+        q, k, products: q.map((pair, i) => dot(pair, k[i])),
+        score: this.score(m, n),
+        elsewhere: this.score(ELSEWHERE, ELSEWHERE + n - m),
+        curve: this.curve(m, 1) };
+    }
+
+    set value(wanted) {
+      const { view, base, width, m, n } = { ...this.value, ...wanted };
+      Object.assign(this, { view, m, n, pace: BASES.indexOf(base),
+        size: WIDTHS.indexOf(width) });
+      this.changed();
+    }
+
+    update() {
+      super.update();
+      const width = WIDTHS[this.size];
+      this.speeds = Array.from({ length: width / 2 }, (_, i) =>
+        BASES[this.pace] ** (-2 * i / width));
+      const now = this.value;
+      this.board.classList.toggle("alone", now.view === "alone");
+      this.drawLegend(now);
+      this.drawClocks(now);
+      this.drawFacts(now);
+      this.drawChart();
+    }
+
+    drawLegend({ view, m, n }) {
+      const entry = (kind, name, place) => h("span", {},
+        swatch(kind, hand("", [22, 6], 3.5, "2,6")),
+        view === "alone" ? `place ${place}` : `${name} at place ${place}`);
+      this.legend.replaceChildren(entry("m", "query", m),
+        entry("n", "key", n));
+    }
+
+    drawClocks({ q, k, products }) {
+      const { length } = products;
+      const count = Math.min(CLOCKS, length);
+      const shown = Array.from({ length: count }, (_, i) =>
+        Math.round(i * (length - 1) / Math.max(1, count - 1)));
+      this.clocks.style.setProperty("--columns", Math.max(4, count));
+      this.clocks.replaceChildren(...shown.map((i) => h("li", {},
+        h("span", {}, `pair ${i}`), this.clock(q[i], k[i]),
+        h("span", {}, fixed(products[i])),
+        h("small", {}, `↻ ${grouped(2 * Math.PI / this.speeds[i])}`))));
+      this.hint.textContent = "Under each clock: its part of the dot product, "
+        + "and ↻ how many places one turn takes."
+        + (count < length ? ` ${count} of ${length} pairs are shown.` : "");
+    }
+
+    clock(q, k) {
+      const unit = this.view === "added" ? 20 : 36;
+      const tip = (pair) => [pair[0] * unit, -pair[1] * unit];
+      return s("svg", { viewBox: "-44 -44 88 88", "aria-hidden": "true" },
+        s("circle", { class: "face", r: unit }), this.wedge(q, k),
+        hand("n", tip(k)), hand("m", tip(q)));
+    }
+
+    /** The angle between two hands, the short way round. */
+    wedge(q, k) {
+      const rim = ([x, y]) => {
+        const size = 15 / (Math.hypot(x, y) || 1);
+        return `${x * size},${-y * size}`;
+      };
+      const clockwise = q[0] * k[1] < q[1] * k[0] ? 1 : 0;
+      return s("path", { class: "wedge",
+        d: `M0,0L${rim(q)}A15,15,0,0,${clockwise},${rim(k)}Z` });
+    }
+
+    drawFacts({ m, n, score, elsewhere }) {
+      const fact = (mark, first, number) => h("div", {},
+        h("dt", {}, mark, `places ${first} and ${first + n - m}`),
+        h("dd", {}, fixed(number, 4)));
+      this.facts.replaceChildren(
+        fact(swatch("", s("path", { class: "line", d: "M0,6H28" })), m, score),
+        fact(swatch("", [4, 14, 24].map((x) => far(x, 6))), ELSEWHERE,
+          elsewhere));
+    }
+
+    /** [distance, dot product] of a query and the keys that exist. */
+    curve(from, step) {
+      const reach = Math.abs(this.n - this.m) > NEAR ? LAST : NEAR;
+      const points = [];
+      for (let d = -Math.min(reach, from); d <= reach; d += step) {
+        points.push([d, this.score(from, from + d)]);
+      }
+      return points;
+    }
+
+    drawChart() {
+      const [left, right, top, bottom] =
+        [34, this.picture.getBoundingClientRect().width - 14, 10, 156];
+      const [line, dots] = [this.curve(this.m, 0.25),
+        this.curve(ELSEWHERE, this.speeds.length > 16 ? 4 : 2)];
+      const reach = line.at(-1)[0];
+      const levels = this.levels([...line, ...dots]);
+      const [low, high] = [levels[0], levels.at(-1)];
+      const x = (d) => left + (d + reach) / (2 * reach) * (right - left);
+      const y = (score) =>
+        bottom - (score - low) / (high - low) * (bottom - top);
+      const at = ([d, score]) => [x(d), y(score)];
+      const [cx, cy] = at([this.n - this.m, this.score(this.m, this.n)]);
+      this.picture.replaceChildren(
+        ...this.axes(x, y, levels, [left, right], reach),
+        s("path", { class: "here", d: `M${cx},${top}V${bottom}` }),
+        s("path", { class: "line", d: `M${line.map(at).join("L")}` }),
+        ...dots.map((point) => far(...at(point))),
+        s("circle", { class: "dot", cx, cy, r: 5 }));
+    }
+
+    /** Where the scale is marked: 0 and all scores lie between them. */
+    levels(points) {
+      const pairs = this.speeds.length;
+      const scores = [0, ...points.map(([, score]) => score)];
+      const [least, most] = [Math.min(...scores), Math.max(...scores)];
+      const step = most - least > 3 * pairs ? pairs : pairs / 2;
+      const [first, last] = [Math.floor(least / step), Math.ceil(most / step)];
+      return Array.from({ length: last - first + 1 }, (_, i) =>
+        (first + i) * step);
+    }
+
+    axes(x, y, levels, [left, right], reach) {
+      const text = (at, down, words, anchor = "middle") =>
+        s("text", { x: at, y: down, "text-anchor": anchor }, words);
+      const digits = levels.every(Number.isInteger) ? 0 : 1;
+      return [
+        ...levels.flatMap((level) => [
+          s("path", { class: level ? "grid" : "axis",
+            d: `M${left},${y(level)}H${right}` }),
+          text(left - 8, y(level) + 4, fixed(level, digits), "end")]),
+        ...[-1, -0.5, 0, 0.5, 1].map((part) =>
+          text(x(part * reach), 174, fixed(part * reach, 0))),
+        text(x(0), 192, "← n before m · n after m →"),
+      ];
+    }
+  });
+})();

@@ -1,0 +1,258 @@
+"use strict";
+// Scores become shares: temperature, width and scale. softmax.py beside this
+// file draws the same random numbers, and the tests compare the two.
+(() => {
+  const { h, s, fixed, Base, define } = globalThis.Explorer;
+  const TEMPERATURES = [
+    0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25,
+    1.5, 2, 2.5, 3, 4, 5, 6, 8, 10,
+  ];
+  const WIDTHS = [2, 4, 8, 16, 32, 64, 128, 256, 512];
+  const [KEYS, DRAWS, WIDEST] = [8, 100, 512];
+  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+  /** Mulberry32: the number at a place of a sequence, from 0 to 1. */
+  const uniform = (seed, place) => {
+    const a = Math.imul(seed, 0x9e3779b1) + Math.imul(place + 1, 0x6d2b79f5);
+    let t = Math.imul(a ^ (a >>> 15), a | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+
+  /** Normal numbers, two at a time, by Box and Muller. */
+  const normals = (seed, count) => {
+    const made = new Float64Array(count);
+    for (let i = 0; i < count; i += 2) {
+      const radius = Math.sqrt(-2 * Math.log(1 - uniform(seed, i)));
+      const angle = 2 * Math.PI * uniform(seed, i + 1);
+      made[i] = radius * Math.cos(angle);
+      made[i + 1] = radius * Math.sin(angle);
+    }
+    return made;
+  };
+
+  /** q · k of a query and eight keys, cut to each width: {width: scores}. */
+  const draw = (seed) => {
+    const made = normals(seed, WIDEST * (KEYS + 1));
+    const scores = new Array(KEYS).fill(0);
+    const at = {};
+    for (let d = 0; d < WIDEST; d++) {
+      const [q, ...k] = made.subarray(d * (KEYS + 1), (d + 1) * (KEYS + 1));
+      k.forEach((entry, key) => { scores[key] += q * entry; });
+      if (WIDTHS.includes(d + 1)) at[d + 1] = [...scores];
+    }
+    return at;
+  };
+
+  const softmax = (scores) => {
+    const top = Math.max(...scores);
+    const exp = scores.map((score) => Math.exp(score - top));
+    const total = sum(exp);
+    return exp.map((one) => one / total);
+  };
+
+  /** e to the entropy: n if all are equal, 1 if one takes everything. */
+  const choices = (shares) =>
+    Math.exp(-sum(shares.map((p) => (p > 0 ? p * Math.log(p) : 0))));
+
+  const css = `
+    .sliders { display: grid; gap: 0.1rem 2rem; margin: 0 0 0.8rem;
+      grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
+    .sliders label:has(output) { display: grid;
+      grid-template-columns: 6.9rem minmax(0, 1fr) 4.2rem; }
+    .bars { width: 100%; }
+    .bars :is(th, td) { padding: 0.15rem 0.6rem 0.15rem 0; border: 0;
+      white-space: nowrap; }
+    .bars thead th { color: var(--muted); font-size: 0.8rem; }
+    .bars .number { text-align: right; }
+    .bars .length { width: 99%; min-width: 3.4rem;
+      padding: 0.15rem 0 0.15rem 0.3rem; }
+    .track { height: 1.15rem; border-left: 1px solid var(--edge);
+      background: repeating-linear-gradient(to left, var(--rule) 0 1px,
+        transparent 1px 25%); }
+    .bar { width: calc(100% * var(--share)); height: 100%;
+      background: var(--hi); }
+    .scale { display: flex; justify-content: space-between;
+      color: var(--muted); font-size: 0.8rem; line-height: 1; }
+    .scale span { display: flex; justify-content: center; width: 0; }
+    @media (max-width: 24rem) { .scale :nth-child(even) { display: none; } }
+    .facts { display: grid; gap: 0.6rem 2rem; margin: 1rem 0 0;
+      grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+    dt, figcaption { color: var(--muted); }
+    dd { margin: 0; }
+    b { font-weight: 600; font-variant-numeric: tabular-nums; }
+    .facts b { font-size: 1.25rem; }
+    .meter { height: 0.3rem; border-radius: 0.15rem;
+      background: var(--rule); overflow: hidden; }
+    figure { margin: 1.2rem 0 0; }
+    .legend { display: flex; flex-wrap: wrap; gap: 0 1.4rem;
+      margin: 0 0 0.5rem; }
+    .legend div, dt { display: flex; gap: 0.4rem; align-items: center; }
+    svg { display: block; overflow: visible; }
+    svg text { font-size: 12.8px; }
+    .grid { stroke: var(--rule); }
+    .here { stroke: var(--edge); stroke-dasharray: 2 3; }
+    .line { fill: none; stroke: var(--hi); stroke-width: 2.5;
+      stroke-linejoin: round; }
+    .undivided { stroke: var(--fg); stroke-dasharray: 7 4; }
+    .dot { fill: var(--bg); stroke: var(--fg); stroke-width: 2; }
+    @container (max-width: 30rem) {
+      .raw, .scale span:nth-child(even) > span { display: none; }
+    }`;
+
+  const line = (kind, d) => s("path", { class: `line ${kind}`, d });
+  const dot = (cx, cy) => s("circle", { class: "dot", cx, cy, r: 5 });
+  const entry = (mark, name, number) => h("div", {}, h("dt", {}, s("svg",
+    { width: 28, height: 12, "aria-hidden": "true" }, mark), name),
+  h("dd", {}, h("b", {}, fixed(number))));
+
+  define("softmax-explorer", class extends Base {
+    static title = "Scores and shares";
+    static css = css;
+
+    build(root) {
+      this.menu = { names: this.data("words"), scores: this.data("scores"),
+        width: this.data("width") };
+      Object.assign(this, { source: "menu", heat: TEMPERATURES.indexOf(1),
+        size: WIDTHS.indexOf(64), seed: 1, scaled: false });
+      this.bars = h("table", { class: "bars" });
+      this.facts = h("dl", { class: "facts", "aria-live": "polite" });
+      this.legend = h("dl", { class: "legend" });
+      this.picture = s("svg", { role: "img", width: "100%", height: 190,
+        "aria-label": "choices left, falling with the width if not divided" });
+      this.caption = h("figcaption");
+      this.chart = h("figure", {}, this.caption, this.legend, this.picture);
+      root.append(...this.controls(), this.bars, this.facts, this.chart);
+      new ResizeObserver(() => this.drawChart()).observe(this.picture);
+    }
+
+    controls() {
+      const pick = (name, label, list) => this.slider(name, label, { min: 0,
+        max: list.length - 1, text: (at) => String(list[at]) });
+      this.random = h("div", { class: "sliders" },
+        pick("size", "width d", WIDTHS), this.slider("seed", "draw", { min: 1,
+          max: DRAWS, text: (seed) => `${seed} of ${DRAWS}` }));
+      return [
+        h("div", { class: "controls" }, this.choice("source", "scores of",
+          { menu: "menu", random: "random vectors" })),
+        h("div", { class: "sliders" },
+          pick("heat", "temperature T", TEMPERATURES),
+          this.toggle("scaled", "divide by √d")),
+        this.random,
+      ];
+    }
+
+    get value() {
+      const { source, seed, scaled } = this;
+      const width = WIDTHS[this.size];
+      const temperature = TEMPERATURES[this.heat];
+      const scores = source === "menu" ? this.menu.scores : draw(seed)[width];
+      const d = source === "menu" ? this.menu.width : width;
+      const divisor = temperature * (scaled ? Math.sqrt(d) : 1);
+      const shares = softmax(scores.map((score) => score / divisor));
+      return { source, temperature, width, seed, scaled, d, divisor, shares,
+        scores: [...scores], choices: choices(shares),
+        slope: Math.max(...shares.map((p) => p * (1 - p))) };
+    }
+
+    set value(wanted) {
+      const { source, temperature, width, seed, scaled } =
+        { ...this.value, ...wanted };
+      Object.assign(this, { source, seed, scaled, size: WIDTHS.indexOf(width),
+        heat: TEMPERATURES.indexOf(temperature) });
+      this.changed();
+    }
+
+    /** The mean choices of all draws, at each width. */
+    averages(scaled) {
+      this.draws ??= Array.from({ length: DRAWS }, (_, i) => draw(i + 1));
+      const temperature = TEMPERATURES[this.heat];
+      return WIDTHS.map((width) => {
+        const divisor = temperature * (scaled ? Math.sqrt(width) : 1);
+        return sum(this.draws.map((at) => choices(softmax(
+          at[width].map((score) => score / divisor))))) / DRAWS;
+      });
+    }
+
+    update() {
+      super.update();
+      const now = this.value;
+      const isMenu = now.source === "menu";
+      this.random.hidden = this.chart.hidden = isMenu;
+      this.drawBars(now);
+      this.drawFacts(now);
+      if (isMenu) return;
+      this.means = { divided: this.averages(true),
+        undivided: this.averages(false) };
+      this.drawLegend(now);
+      this.drawChart();
+    }
+
+    drawBars({ scores, shares, divisor, scaled, d, source }) {
+      const column = (words, kind = "") =>
+        h("th", { scope: "col", class: `number ${kind}` }, words);
+      const number = (x, kind = "") =>
+        h("td", { class: `number ${kind}` }, fixed(x));
+      const scale = h("div", { class: "scale", "aria-hidden": "true" },
+        ["0", "0.25", "0.5", "0.75", "1"].map((tick) =>
+          h("span", {}, h("span", {}, tick))));
+      const head = h("tr", {}, h("td"), column("q · k", "raw"),
+        column(scaled ? `÷ √${d} ÷ T` : "÷ T"), column("share"),
+        h("td", { class: "length" }, scale));
+      const rows = shares.map((share, key) => h("tr", {},
+        h("th", { scope: "row" },
+          source === "menu" ? this.menu.names[key] : `key ${key}`),
+        number(scores[key], "raw"), number(scores[key] / divisor),
+        number(share), h("td", { class: "length" }, h("div",
+          { class: "track" }, h("div", { class: "bar", "--share": share })))));
+      this.bars.replaceChildren(
+        h("caption", { class: "visually-hidden" }, "Scores and shares"),
+        h("thead", {}, head), h("tbody", {}, rows));
+    }
+
+    drawFacts({ choices: left, slope, shares: { length } }) {
+      const fact = (name, number, of, share) => h("div", {},
+        h("dt", {}, name), h("dd", {}, h("b", {}, number), ` ${of}`,
+          h("div", { class: "meter" }, h("div", { class: "bar",
+            "--share": share }))));
+      this.facts.replaceChildren(
+        fact("choices left (e to the entropy)", fixed(left), `of ${length}`,
+          left / length),
+        fact("largest slope (top of J)", fixed(slope, 4), "of at most 0.25",
+          slope / 0.25));
+    }
+
+    drawLegend({ choices: left, d }) {
+      const { divided, undivided } = this.means;
+      this.caption.textContent =
+        `choices left at width ${d}, mean of ${DRAWS} draws`;
+      this.legend.replaceChildren(
+        entry(line("divided", "M0,6H28"), "divided by √d", divided[this.size]),
+        entry(line("undivided", "M0,6H28"), "not divided",
+          undivided[this.size]),
+        entry(dot(14, 6), "this draw", left));
+    }
+
+    drawChart() {
+      if (!this.means) return;
+      const wide = this.picture.getBoundingClientRect().width;
+      const [left, right, top, low] = [24, wide - 14, 12, 150];
+      const x = (at) => left + at / (WIDTHS.length - 1) * (right - left);
+      const y = (count) => low - (count - 1) / (KEYS - 1) * (low - top);
+      const text = (at, down, words, anchor = "middle") =>
+        s("text", { x: at, y: down, "text-anchor": anchor }, words);
+      const path = (means) =>
+        `M${means.map((count, at) => [x(at), y(count)]).join("L")}`;
+      this.picture.replaceChildren(
+        ...[1, 2, 4, 6, 8].flatMap((count) => [
+          s("path", { class: "grid", d: `M${left},${y(count)}H${right}` }),
+          text(left - 8, y(count) + 4, String(count), "end")]),
+        ...WIDTHS.map((width, at) => text(x(at), low + 18, String(width))),
+        text((left + right) / 2, low + 36, "width d"),
+        s("path", { class: "here", d: `M${x(this.size)},${top}V${low}` }),
+        ...Object.entries(this.means).map(([kind, means]) =>
+          line(kind, path(means))),
+        dot(x(this.size), y(this.value.choices)));
+    }
+  });
+})();

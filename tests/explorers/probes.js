@@ -1,0 +1,48 @@
+(() => {
+  const explorer = () => document.querySelector(".explorer");
+  /** All elements inside, of shadow roots too. */
+  const inside = (root) => [...root.querySelectorAll("*")].flatMap(
+    (e) => [e, ...(e.shadowRoot ? inside(e.shadowRoot) : [])]);
+  const visible = () => inside(explorer().shadowRoot)
+    .filter((e) => e.checkVisibility() && e.getClientRects().length);
+  const said = (e) => e.outerHTML.slice(0, 120);
+  const acts = "button, select, input, a, [tabindex]";
+
+  return {
+    smallTargets() {
+      const area = (e) => (e.matches("input") && e.closest("label")) || e;
+      return visible().filter((e) => e.matches(acts)).filter((e) => {
+        const box = area(e).getBoundingClientRect();
+        return Math.min(box.width, box.height) < 24;
+      }).map(said);
+    },
+
+    smallText() {
+      const speaks = (e) => !e.closest(".visually-hidden")
+        && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+      const scale = (e) => {
+        const svg = e.closest("svg");
+        const box = svg?.viewBox.baseVal;
+        return box?.width ? svg.getBoundingClientRect().width / box.width : 1;
+      };
+      const size = (e) => parseFloat(getComputedStyle(e).fontSize) * scale(e);
+      return visible().filter(speaks).filter((e) => size(e) < 11.95).map(said);
+    },
+
+    active() {
+      let e = document.activeElement;
+      while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+      if (e === document.body) return "";
+      const words = e.getAttribute("aria-label") || e.labels?.[0]?.textContent
+        || e.textContent || e.tagName;
+      return words.trim();
+    },
+
+    async axe() {
+      const levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+      const { violations } = await axe.run({ runOnly: levels });
+      return violations.flatMap(({ id, nodes }) => nodes.map(
+        (n) => `${id}: ${n.html.slice(0, 120)}: ${n.failureSummary}`));
+    },
+  };
+})()

@@ -1,0 +1,619 @@
+"""The date explorer: what it shows is what the library computes."""
+
+import re
+import shutil
+
+import pytest
+import torch
+from playwright.sync_api import Error
+from safetensors.torch import load_file, save_file
+
+from lib import dates, explorers
+from lib.beams import beam_search
+from lib.checkpoints import save_checkpoint
+from lib.dates import generate, splits
+from lib.decoding import greedy
+from lib.explorers.dates import date_explorer, examples
+from lib.heads import record_weights
+from lib.trained import FOLDER, date_model
+from lib.training import Recipe, Trainer
+from lib.transformer import Transformer, TransformerConfig
+from tests.explorers.shown import page_of
+from tests.explorers.test_engine import F64, LIMIT, rounded, silenced
+from tests.site.conftest import served
+
+CROSS = "decoder.blocks.0.cross_attention"
+SELF = "decoder.blocks.0.self_attention"
+PLACES = {
+    "cross": CROSS,
+    "self": SELF,
+    "encoder": "encoder.blocks.0.attention",
+}
+ON = """(async () => {
+  const explorer = document.querySelector("date-explorer");
+  await explorer.ask();
+  explorer.value = explorer.start;
+})()"""
+
+
+STATES = [
+    {"step": 2, "head": "head 3"},
+    {"text": "24 июля 1931 г.", "step": 9, "head": "head 0"},
+    {"text": "2019年3月3日"},
+]
+
+
+def sample():
+    return date_explorer()
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """With the weights that the page has: float16."""
+    found = date_model()
+    return found._replace(model=rounded(found.model))
+
+
+@pytest.fixture
+def live(show):
+    """Open it with the model loaded, at its start."""
+
+    def open_live(**options):
+        shown = show(date_explorer(), **options)
+        shown.page.emulate_media(reduced_motion="reduce")
+        shown.page.evaluate(ON)
+        assert is_live(shown)
+        return shown
+
+    return open_live
+
+
+def is_live(shown):
+    return shown.element.evaluate("(e) => e.live !== null")
+
+
+def ids_of(trained, text, pads=0):
+    ids = trained.source.encode(" ".join(text.split())) + [0] * pads
+    return torch.tensor([ids])
+
+
+def tokens_of(trained, text, model=None, pads=0):
+    """What the library writes: every token, the end too."""
+    ids = ids_of(trained, text, pads)
+    written = greedy(model or trained.model, ids, LIMIT)[0].tolist()
+    return [trained.target.tokens[i] for i in written]
+
+
+def iso_of(trained, text, **options):
+    written = tokens_of(trained, text, **options)
+    return "".join(token for token in written if token != "<eos>")
+
+
+def tiles(shown):
+    return shown.element.locator(".tiles").first.get_by_role("button")
+
+
+def numbers(locator):
+    return [[float(x) if x else 0.0 for x in row] for row in locator]
+
+
+def drawn_weights(shown):
+    """The table as it is drawn, from its custom properties."""
+    return shown.element.locator(".look tbody").evaluate(
+        "(body) => [...body.rows].map((row) => [...row.cells].slice(1).map("
+        "(cell) => Number(cell.style.getPropertyValue('--w'))))"
+    )
+
+
+def said_weights(shown):
+    """The table as a screen reader reads it."""
+    read = shown.element.locator(".look tbody").evaluate(
+        "(body) => [...body.rows].map((row) => [...row.cells].slice(1).map("
+        "(cell) => cell.textContent))"
+    )
+    return numbers(read)
+
+
+def assert_close(found, expected, within):
+    torch.testing.assert_close(
+        torch.tensor(found, dtype=F64), expected.double(), atol=within, rtol=0
+    )
+
+
+def weights_of(trained, text):
+    ids = ids_of(trained, text)
+    written = greedy(trained.model, ids, LIMIT)
+    given = torch.cat([torch.ones_like(ids[:, :1]), written[:, :-1]], dim=1)
+    with record_weights(trained.model) as weights:
+        p = trained.model(ids, given).softmax(-1)[0]
+    return p, {view: weights[name][0] for view, name in PLACES.items()}
+
+
+# --- Before the model is there
+
+
+@pytest.mark.parametrize("place", range(10))
+def test_the_examples_are_shown_without_the_model(show, trained, place):
+    shown, example = show(sample()), examples()[place]
+    shown.page.emulate_media(reduced_motion="reduce")
+    shown.get("button", example["language"], exact=True).click()
+    text = example["text"]
+    assert shown.value["text"] == text and not is_live(shown)
+    assert shown.value["iso"] == iso_of(trained, text)
+    p, weights = weights_of(trained, text)
+    assert_close(drawn_weights(shown), weights["cross"].mean(0), 2e-3)
+    assert_close(said_weights(shown), weights["cross"].mean(0), 7e-3)
+    shown.get("radio", "2").check()
+    assert_close(drawn_weights(shown), weights["cross"][2], 2e-3)
+
+
+def test_all_languages_of_the_task_are_among_the_examples(trained):
+    assert len(examples()) == len(dates.LANGUAGES) == 10
+    assert len({example["language"] for example in examples()}) == 10
+    for example in examples():
+        written = iso_of(trained, example["text"])
+        assert "".join(example["tokens"]) == f"{written}<eos>"
+
+
+def test_its_children_say_what_the_library_says(trained):
+    html = date_explorer().element()
+    rows = re.findall(
+        r'<tr><th scope="row">([^<]+)</th><td>([^<]+)</td><td>([^<]+)</td>',
+        html,
+    )
+    read, steps = rows[:10], rows[10:]
+    assert [iso_of(trained, text) for text, *_ in read] == [
+        iso for *_, iso in read
+    ]
+    p, weights = weights_of(trained, read[0][0])
+    mean = weights["cross"].mean(0)
+    assert len(steps) == 11
+    for step, (_, sure, where) in enumerate(steps):
+        assert abs(float(sure) - p[step].max()) < 0.011
+        place = int(re.search(r"character (\d+)", where)[1]) - 1
+        assert abs(mean[step].max() - mean[step, place]) < 1e-3
+
+
+def test_another_text_needs_the_model(show):
+    shown = show(sample())
+    shown.set(text="3 mars 2020")
+    assert "Load the model" in shown.element.locator(".note").inner_text()
+    assert shown.value["iso"] == "2019-03-03"
+
+
+# --- With the model
+
+
+def test_forty_dates_are_written_as_torch_does(live, trained):
+    shown = live()
+    for example in generate(splits()["test"], 40, seed=3):
+        shown.get("textbox").fill(example.text)
+        shown.press("Enter")
+        assert shown.value["iso"] == iso_of(trained, example.text)
+        assert tiles(shown).all_inner_texts() == [
+            "end" if token == "<eos>" else token
+            for token in tokens_of(trained, example.text)
+        ]
+
+
+@pytest.mark.parametrize("view", PLACES)
+def test_every_head_of_every_attention_is_drawn(live, trained, view):
+    shown, text = live(), "Donnerstag, 24. Dezember 1931"
+    shown.set(text=text, view=view)
+    _, weights = weights_of(trained, text)
+    heads = dict(enumerate(weights[view])) | {"mean": weights[view].mean(0)}
+    for head, expected in heads.items():
+        shown.get("radio", str(head), exact=True).check()
+        assert_close(drawn_weights(shown), expected, 1e-9)
+        assert_close(said_weights(shown), expected, 5.01e-3)
+
+
+def test_the_likeliest_tokens_of_each_step_are_listed(live, trained):
+    shown, text = live(), "2019年3月3日"
+    shown.set(text=text)
+    p, _ = weights_of(trained, text)
+    signs = {"<pad>": "∅", "<bos>": "⊢", "<eos>": "end"}
+    for step, row in enumerate(p):
+        shown.set(step=step)
+        share, ids = row.topk(5)
+        listed = shown.element.locator(".tops dt").all_inner_texts()
+        names = [trained.target.tokens[i] for i in ids.tolist()]
+        assert listed == [signs.get(name, name) for name in names]
+        said = shown.element.locator(".tops .number").all_inner_texts()
+        assert_close([float(x) for x in said], share, 5.01e-3)
+        names = [trained.target.tokens[i] for i in row.topk(1).indices]
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_beams_are_listed_with_their_scores(live, trained, width):
+    shown = live()
+    shown.element.locator("summary").nth(1).click()
+    for text in ("dimanche 3 mars 2019", "3 ma 20", "1 fevri 1999"):
+        shown.set(text=text, width=width)
+        found = beam_search(
+            trained.model, ids_of(trained, text), width, limit=LIMIT
+        )
+        rows = shown.element.locator(".beams tr").all_inner_texts()[1:]
+        for row, ids, *scores in zip(
+            rows, found.ids[0], found.log_p[0], found.scores[0], strict=True
+        ):
+            written, *said = row.split()
+            assert written == trained.target.decode(ids)
+            said = [float(x.replace("−", "-")) for x in said]
+            assert_close(said, torch.stack(scores), 5.01e-4)
+        shown.element.locator(".beams button").nth(1).click()
+        assert shown.value["picked"] == 1
+        assert shown.value["iso"] == trained.target.decode(found.ids[0, 1])
+        shown.set(picked=0)
+
+
+def test_what_is_taken_away_is_missing(live, trained):
+    shown, text = live(), "dimanche 3 mars 2019"
+    shown.element.locator("summary").first.click()
+    silent = []
+    for name, legend in {
+        f"{CROSS}.2": "heads: decoder, cross",
+        f"{SELF}.0": "heads: decoder, self",
+        "encoder.blocks.0.attention.1": "heads: encoder",
+    }.items():
+        silent.append(name)
+        group = shown.get("group", legend)
+        group.get_by_role("checkbox", name=name[-1]).uncheck()
+        model = silenced(trained.model, silent)
+        assert shown.value["silent"] == silent
+        assert shown.value["iso"] == iso_of(trained, text, model=model)
+    shown.get("button", "Start again").click()
+    assert shown.value["iso"] == iso_of(trained, text)
+    shown.get("checkbox", "positions").uncheck()
+    assert shown.value["iso"] != iso_of(trained, text)
+
+
+def test_padding_is_seen_without_its_mask(live, trained):
+    shown, text = live(), "dimanche 3 mars 2019"
+    right = iso_of(trained, text)
+    assert shown.set(pads=12)["iso"] == right
+    assert shown.element.locator(".unseen").count() == 12 * 11
+    blind = shown.set(padding=False)
+    assert blind["iso"] != right
+    assert shown.element.locator(".unseen").count() == 0
+
+
+def test_without_the_causal_mask_the_rows_are_read_at_once(live, trained):
+    shown, text = live(), "dimanche 3 mars 2019"
+    shown.set(view="self")
+    assert shown.element.locator(".unseen").count() == 11 * 10 / 2
+    shown.set(causal=False)
+    ids = ids_of(trained, text)
+    written = greedy(trained.model, ids, LIMIT)
+    given = torch.cat([torch.ones_like(ids[:, :1]), written[:, :-1]], dim=1)
+    every = torch.ones(1, 1, 11, 11, dtype=torch.bool)
+    best = trained.model(ids, given, None, every)[0].argmax(-1).tolist()
+    expected = [trained.target.tokens[i] for i in best]
+    rows = shown.element.locator(".tiles")
+    assert rows.count() == 2
+    found = rows.nth(1).get_by_role("button").all_inner_texts()
+    assert found == [t.replace("<eos>", "end") for t in expected]
+    wrong = rows.nth(1).locator(".wrong").count()
+    assert wrong == (torch.tensor(best) != written[0]).sum()
+    assert shown.value["iso"] == iso_of(trained, text)
+    assert shown.element.locator(".unseen").count() == 0
+
+
+# --- What a reader types
+
+
+def test_it_is_used_with_the_keyboard_alone(show, trained):
+    shown = show(sample())
+    shown.page.emulate_media(reduced_motion="reduce")
+    while shown.focused() != "A date in words":
+        shown.press("Tab")
+    shown.press("Control+a")
+    shown.page.keyboard.type("3 augusti 1999")
+    shown.press("Enter")
+    shown.page.wait_for_function(
+        "document.querySelector('date-explorer').live"
+    )
+    assert shown.value["iso"] == iso_of(trained, "3 augusti 1999")
+    while shown.value["step"] != 5:
+        shown.press("Tab") if shown.focused() != "3" else None
+        shown.press("ArrowLeft")
+    assert shown.value["step"] == 5 and shown.focused() == "0"
+    shown.press("Tab")
+    assert shown.focused() == "Attention weights"
+    shown.press("ArrowDown", "ArrowDown")
+    assert shown.value["step"] == 7
+    shown.press("Home")
+    assert shown.value["step"] == 0 or shown.value["step"] == 7
+    assert shown.focused() == "Attention weights"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  dimanche \t 3\n mars\u00a02019 ",
+        "3\u2003mars\u200b2019",
+        "3\x1cmars\x852019",
+        "３ mars\u30002019",
+        "\ufeff3 mars 2019",
+        "☂☂☂",
+        "𝟛 mars 2019",
+    ],
+)
+def test_texts_are_read_as_python_reads_them(live, trained, text):
+    shown = live()
+    shown.set(text=text)
+    read = " ".join(text.split())
+    keys = shown.element.locator(".look thead th[scope=col]")
+    assert keys.count() == len(read)
+    assert shown.value["iso"] == iso_of(trained, text)
+    unknown = [c for c in dict.fromkeys(read) if c not in trained.source.ids]
+    said = shown.element.locator(".note").text_content()
+    assert ("never met" in said) == bool(unknown)
+    if unknown:
+        assert f"never met {' '.join(unknown)} and reads <unk>" in said
+
+
+@pytest.mark.parametrize(
+    "text, said", [("", "Type a date."), ("3 mars " * 10, "At most 64")]
+)
+def test_what_cannot_be_read_is_said(live, text, said):
+    shown = live()
+    shown.get("textbox").fill(text)
+    shown.press("Enter")
+    assert said in shown.element.locator(".note").inner_text()
+    shown.get("textbox").fill("3 mars 2019")
+    shown.press("Enter")
+    assert "Writing" in shown.element.locator(".note").inner_text()
+
+
+def test_tokens_appear_one_after_the_other(show):
+    shown = show(sample())
+    shown.page.evaluate(
+        "(() => { const e = document.querySelector('date-explorer');"
+        "window.seen = [];"
+        "const look = () => { const tiles = [...e.shadowRoot."
+        "querySelectorAll('.tile')].filter((t) => t.checkVisibility({"
+        "visibilityProperty: true })).length; if (seen.at(-1) !== tiles) "
+        "seen.push(tiles); requestAnimationFrame(look) }; look() })()"
+    )
+    assert shown.page.evaluate("window.seen") == [11]
+    shown.get("button", "German").click()
+    shown.page.wait_for_function(
+        "window.seen.at(-1) === 11 && seen.length > 4"
+    )
+    seen = shown.page.evaluate("window.seen")
+    assert seen[0] == seen[-1] == 11 and seen[1:] == sorted(seen[1:])
+    assert shown.value["step"] == 9
+
+
+# --- A reader's own weights
+
+
+def trainer(**options):
+    torch.manual_seed(5)
+    sizes = date_model().card["config"] | options
+    return Trainer(Transformer(TransformerConfig(**sizes)), Recipe(float))
+
+
+def give(shown, path):
+    shown.element.locator("summary").nth(2).click()
+    shown.get("button", "file").or_(
+        shown.element.locator("input[type=file]")
+    ).first.set_input_files(path)
+    shown.page.wait_for_function(
+        "document.querySelector('date-explorer').shadowRoot.querySelector("
+        "'.note').textContent !== ''"
+    )
+
+
+def said_of(shown):
+    return shown.element.locator(".note").text_content()
+
+
+def test_a_checkpoint_of_chapter_11_is_taken(live, trained, tmp_path):
+    mine = trainer()
+    for weight in mine.average.parameters():
+        weight.data *= 1.5
+    path = tmp_path / "mine.safetensors"
+    save_checkpoint(mine, path)
+    shown = live()
+    give(shown, path)
+    shown.page.wait_for_function(
+        "document.querySelector('date-explorer').value.weights !== "
+        '"the book\'s weights"'
+    )
+    assert shown.value["weights"] == "mine.safetensors"
+    model = mine.average.double().eval()
+    text = shown.value["text"]
+    assert shown.value["iso"] == iso_of(trained, text, model=model)
+    assert shown.value["iso"] != iso_of(trained, text)
+    shown.get("button", "Back to the book's").click()
+    assert shown.value["iso"] == iso_of(trained, text)
+
+
+def test_a_state_dict_is_taken_when_it_is_dropped(live, trained, tmp_path):
+    mine = trainer().model.double()
+    path = tmp_path / "plain.safetensors"
+    save_file(mine.state_dict(), path)
+    shown = live()
+    content = shown.page.evaluate_handle(
+        "(bytes) => { const data = new DataTransfer(); data.items.add(new "
+        "File([new Uint8Array(bytes)], 'plain.safetensors')); return data }",
+        list(path.read_bytes()),
+    )
+    frame = shown.element.locator(".frame")
+    frame.dispatch_event("dragover", {"dataTransfer": content})
+    frame.dispatch_event("drop", {"dataTransfer": content})
+    shown.page.wait_for_function(
+        "document.querySelector('date-explorer').value.weights === "
+        "'plain.safetensors'"
+    )
+    text = shown.value["text"]
+    assert shown.value["iso"] == iso_of(trained, text, model=mine.eval())
+
+
+def kept():
+    return load_file(FOLDER / "dates.safetensors")
+
+
+def without_one():
+    tensors = kept()
+    del tensors["tables.output.weight"]
+    return tensors
+
+
+def with_nan():
+    tensors = kept()
+    tensors["tables.output.weight"][0, 0] = torch.nan
+    return tensors
+
+
+OTHERS = {
+    "cross_attention.norm.bias: expected 64, got 32": lambda: trainer(
+        d_model=32
+    ).model.state_dict(),
+    "encoder.blocks.1": lambda: trainer(encoder_layers=2).model.state_dict(),
+    "tables.output.weight is missing": without_one,
+    "tables.output.weight: not every number is finite": with_nan,
+    "It holds no Transformer": lambda: {"a": torch.ones(2)},
+    "This is no safetensors file": lambda: None,
+}
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_other_files_are_refused(live, trained, tmp_path, said):
+    path, tensors = tmp_path / "other.safetensors", OTHERS[said]()
+    if tensors is None:
+        path.write_bytes(b"no tensors here, only words")
+    else:
+        save_file(tensors, path)
+    shown = live()
+    shown.element.locator("summary").nth(2).click()
+    shown.element.locator("input[type=file]").set_input_files(path)
+    shown.element.locator(".note.warn").wait_for()
+    assert said in said_of(shown)
+    assert shown.value["weights"] == "the book's weights"
+    assert shown.set(text="3 mars 2019")["iso"] == "2019-03-03"
+    assert "Writing" in said_of(shown)
+
+
+# --- On the site, where the model is fetched when it is asked for
+
+
+def site_page(folder, fail=False):
+    """A page as the site has it: scripts beside it, each in a file."""
+    explorer = date_explorer()
+    for name in [*explorer.scripts, *([] if fail else ["date_model"])]:
+        shutil.copy(explorers.FOLDER / f"{name}.js", folder)
+    scripts = "".join(
+        f'<script src="{name}.js" defer></script>' for name in explorer.scripts
+    )
+    page = folder / "page.html"
+    page.write_text(page_of(explorer.element() + scripts), encoding="utf-8")
+    return page
+
+
+@pytest.fixture(params=["file", "http"])
+def address(request, tmp_path):
+    """The folder of such a page, opened as a file and from a server."""
+    if request.param == "file":
+        yield tmp_path.as_uri()
+        return
+    with served(tmp_path) as there:
+        yield there.rstrip("/")
+
+
+def test_the_model_is_fetched_when_it_is_asked_for(
+    browser, address, tmp_path, trained
+):
+    site_page(tmp_path)
+    page, asked = browser.new_page(reduced_motion="reduce"), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/page.html")
+    page.wait_for_selector(".explorer[data-ready]")
+    page.get_by_role("button", name="German").click()
+    assert not [url for url in asked if "date_model" in url]
+    page.get_by_label("A date in words").fill("3 augusti 1999")
+    size = round((tmp_path / "date_model.js").stat().st_size / 1000)
+    page.get_by_role("button", name=f"Ask it (loads {size} kB)").click()
+    page.wait_for_function("document.querySelector('date-explorer').live")
+    iso = page.evaluate("document.querySelector('date-explorer').value.iso")
+    assert iso == iso_of(trained, "3 augusti 1999")
+    assert [url for url in asked if "date_model" in url] == [asked[-1]]
+    assert all(url.startswith(address) for url in asked)
+    page.close()
+
+
+def test_it_says_so_if_the_model_cannot_be_fetched(browser, tmp_path):
+    path = site_page(tmp_path, fail=True)
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.get_by_role("button", name=re.compile("Ask it")).click()
+    page.locator(".note.warn").wait_for()
+    said = page.locator(".note").inner_text()
+    assert said == "The model's file could not be loaded."
+    shutil.copy(explorers.FOLDER / "date_model.js", tmp_path)
+    page.get_by_role("button", name=re.compile("Ask it")).click()
+    page.wait_for_function("document.querySelector('date-explorer').live")
+    page.close()
+
+
+# --- With everything open, on every screen
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 360, 1100])
+def test_everything_open_is_readable_and_fits(live, width, dark):
+    shown = live(width=width, dark=dark)
+    for panel in shown.element.locator("summary").all():
+        panel.click()
+    shown.set(width=4, causal=False, view="self", pads=3)
+    assert shown.violations() == []
+    assert shown.overflow() <= 0
+    assert shown.small_targets() == []
+    assert shown.small_text() == []
+    shown.set(view="encoder", text="Donnerstag, 24. Dezember 1931")
+    assert shown.overflow() <= 0
+
+
+FAULTS = {
+    "the wrong head": ("heads[Number(this.head.slice(5))]", "heads[0]"),
+    "the mean is a sum": (
+        "sum + head[i][j], 0) / heads.length",
+        "sum + head[i][j], 0)",
+    ),
+    "keys shifted": ('["<bos>", ...tokens.slice(0, -1)]', "tokens"),
+    "white space": ("filter(Boolean).join", "join"),
+    "unknown is PAD": ("known.get(c) ?? unk", "known.get(c) ?? 0"),
+    "the least likely first": (
+        ".sort((a, b) => b[1] - a[1]).slice(0, most)",
+        ".sort((a, b) => a[1] - b[1]).slice(0, most)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_noticed(show, trained, name):
+    shown = show(sample(), fault=FAULTS[name])
+    shown.page.evaluate(ON)
+    with pytest.raises((AssertionError, Error)):
+        assert_faultless(shown, trained)
+
+
+def assert_faultless(shown, trained):
+    text = " 3 \t mars ☂ 2019"
+    shown.set(text=text)
+    assert shown.value["iso"] == iso_of(trained, text)
+    p, weights = weights_of(trained, " ".join(text.split()))
+    keys = shown.element.locator(".look thead th[scope=col]")
+    assert keys.count() == len(" ".join(text.split()))
+    assert_close(drawn_weights(shown), weights["cross"].mean(0), 1e-9)
+    shown.set(head="head 1", view="self")
+    assert_close(drawn_weights(shown), weights["self"][1], 1e-9)
+    assert keys.first.inner_text() == "⊢"
+    said = shown.element.locator(".tops .number").first.inner_text()
+    assert abs(float(said) - p[6].max()) < 0.006
+
+
+def test_without_a_fault_nothing_is_noticed(live, trained):
+    assert_faultless(live(), trained)

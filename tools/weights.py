@@ -1,0 +1,115 @@
+"""`make weights`: the date model for the page, from book/data.
+
+Written are two files of book/lib/explorers. `date_model.js` has the weights
+in float16 and the vocabularies; the page loads it when a reader wants to ask
+the model. `date_examples.json` has what the model says of a few dates, so
+that the page has something to show before.
+"""
+
+import base64
+import json
+import textwrap
+from pathlib import Path
+
+import torch
+from safetensors.torch import save
+
+from lib.decoding import greedy
+from lib.explorers import FOLDER
+from lib.heads import record_weights
+from lib.trained import FOLDER as DATA
+from lib.trained import Trained, date_model, read_kept
+
+MODEL, EXAMPLES = "date_model.js", "date_examples.json"
+COLUMNS = 80
+CROSS = "decoder.blocks.{}.cross_attention"
+DATES = {
+    "dimanche 3 mars 2019": "French",
+    "March 3rd, 2019": "English",
+    "2019年3月3日": "Japanese",
+    "mercoledì 31 agosto 1988": "Italian",
+    "24 июля 1931 г.": "Russian",
+    "Donnerstag, 24. Dezember 1931": "German",
+    "21 de septiembre de 2048": "Spanish",
+    "sex., 9 de jan. de 1970": "Portuguese",
+    "11 augustus 2077": "Dutch",
+    "1905年12月31日星期日": "Chinese",
+}
+
+
+def script(name: str = "dates", folder: Path = DATA) -> str:
+    """The text of `date_model.js`."""
+    weights, card = read_kept(name, folder)
+    halves = {key: weight.half() for key, weight in weights.items()}
+    trained = date_model(folder=folder)
+    about = {
+        "sha256": card["sha256"],
+        "config": card["config"],
+        "source": trained.source.tokens,
+        "target": trained.target.tokens,
+    }
+    lines = textwrap.wrap(base64.b64encode(save(halves)).decode(), COLUMNS)
+    return (
+        '"use strict";\n'
+        "// Written by `make weights` from book/data: the date model.\n"
+        "globalThis.dateModel = {\n"
+        f"card: {json.dumps(about, ensure_ascii=False)},\n"
+        "weights: `\n" + "\n".join(lines) + "\n`,\n};\n"
+    )
+
+
+@torch.no_grad()
+def example(trained: Trained, text: str) -> dict:
+    """What the model writes for a text, how surely, and where it looks.
+
+    Probabilities and weights are in thousandths. The five likeliest tokens
+    of each step come best first; the weights by layer, head and row.
+    """
+    model, source, target, _ = trained
+    ids = torch.tensor([source.encode(text)])
+    written = greedy(model, ids)
+    given = torch.cat([torch.ones_like(ids[:, :1]), written[:, :-1]], dim=1)
+    with record_weights(model) as weights:
+        p, tokens = model(ids, given)[0].softmax(-1).topk(5)
+    names = [CROSS.format(i) for i in range(model.config.decoder_layers)]
+    return {
+        "text": text,
+        "tokens": [target.tokens[i] for i in written[0].tolist()],
+        "tops": [
+            [[target.tokens[i], share] for i, share in zip(*row, strict=True)]
+            for row in zip(tokens.tolist(), thousandths(p), strict=True)
+        ],
+        "cross": [thousandths(weights[name][0]) for name in names],
+    }
+
+
+def thousandths(p: torch.Tensor) -> list:
+    return (1000 * p).round().int().tolist()
+
+
+def examples(trained: Trained) -> str:
+    """The text of `date_examples.json`, an example a line."""
+    lines = [
+        json.dumps(
+            {"language": language} | example(trained, text),
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        for text, language in DATES.items()
+    ]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def texts() -> dict[str, str]:
+    """Both files, by name."""
+    return {MODEL: script(), EXAMPLES: examples(date_model())}
+
+
+def main() -> None:
+    for name, text in texts().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        print(f"{name}: {len(text.encode()) / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
