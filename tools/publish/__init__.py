@@ -1,0 +1,1 @@
+"""`make publish`: the built book becomes branches of its repository."""
