@@ -14,28 +14,42 @@ from pathlib import Path
 import dukpy
 import imagesize
 from bibliography import setup_bibliography
+from cards import setup_cards
 from citing import setup_citation
 from docutils import nodes
 from downloads import show_when_built
+from explorer_directive import setup_explorer_directive
+from explorers import scripts_of_the_book, setup_explorers
+from figures import setup_figures
 from glossary import setup_glossary
+from glue import setup_glue
 from gpu_reports import setup_reports
 from library_pages import setup_library
 from links import resolve
+from llms import setup_texts
+from machines import setup_machines
 from markupsafe import Markup
 from mathematics import typeset
-from moved_pages import write_moved_pages
+from moved_pages import write_front_door, write_moved_pages
+from not_found import setup_not_found
+from notation import setup_notation
+from page_frame import frame, setup_page_frame
 from page_view import rewrite_notebook
 from PIL import Image
+from policy import of_theme
 from reading_time import setup_reading_time
+from repository import setup_repository
+from search_index import setup_search
 from slides import link_when_built
+from social import head, setup_social
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
 from teaching import setup_teaching
 
 HERE = Path(__file__).parent
 LOGGER = getLogger(__name__)
-PLACEHOLDER = "https://github.com/OWNER/REPO"
 COLOURS = 128  # of a figure
+NEXT_PART = '</span><span class="katex-base">'  # of a formula
 PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
 
 ARIA_REPAIRS = {
@@ -47,7 +61,16 @@ ARIA_REPAIRS = {
 # Style sheets that bring their usual fonts along, so that text is painted
 # once, in its own typeface, however slow the line. A script in layout.html
 # knows these fonts by their `font-display: swap`.
-BUNDLES = {"custom.css": "book.css", "katex/katex.min.css": "katex/math.css"}
+BUNDLES = {
+    "book.css": ["custom.css", "page.css"],
+    "katex/math.css": ["katex/katex.min.css"],
+}
+# Scripts that a page loads if it has what they are for.
+SCRIPTS = {
+    "code.js": '<div class="highlight">',
+    "zoom.js": "<figure",
+    "quiz.js": 'class="quiz"',
+}
 FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
 USUAL_FONT = re.compile(
     r"url\(\"?(fonts/(?:source-serif-4-|KaTeX_(?:Main-Regular|Math-Italic|"
@@ -104,8 +127,10 @@ def typeset_node(node, tex, display=False):
 
 
 def visit_inline_math(self, node):
-    """A formula in a line of text."""
-    formula = typeset_node(node, node.astext())
+    """A formula in a line of text, which may break between its parts."""
+    formula = typeset_node(node, node.astext()).replace(
+        NEXT_PART, NEXT_PART.replace("<span", "<wbr><span")
+    )
     self.body.append(f'<span class="math notranslate">{formula}</span>')
     raise nodes.SkipNode
 
@@ -131,29 +156,6 @@ def first_paragraph(doctree):
     return ""
 
 
-def colab_and_source_links(app, pagename):
-    """Links of a chapter, once the repository's address is known.
-
-    Colab opens the students' edition if the configuration says where it is.
-    """
-    options = app.config.html_theme_options
-    url = options.get("repository_url", PLACEHOLDER)
-    url = url.rstrip("/").removesuffix(".git")
-    source = Path(app.env.doc2path(pagename))
-    if url == PLACEHOLDER or source.suffix != ".ipynb":
-        return []
-    branch = options.get("repository_branch", "main")
-    path = source.relative_to(app.srcdir)
-    student = app.config.student_path
-    opened = Path(student, path.name) if student else path
-    colab = url.replace("github.com", "colab.research.google.com/github")
-    return [
-        ("Open in Colab", f"{colab}/blob/{branch}/{opened.as_posix()}"),
-        ("Source", f"{url}/blob/{branch}/{path.as_posix()}"),
-        ("Report a mistake", f"{url}/issues/new"),
-    ]
-
-
 def image_sizes(app, body):
     """Say how large each image is, so that no text moves when it loads."""
     sources = {name: path for path, name in app.builder.images.items()}
@@ -176,9 +178,12 @@ def prepare_page(app, pagename, templatename, context, doctree):
         body = body.replace(unfit, better)
     context["body"] = image_sizes(app, body)
     context["icon"] = icon
+    context["policy"] = of_theme(HERE / "theme")
     context["hero"] = hero()
     context["has_math"] = 'class="math' in body
-    context["has_quiz"] = 'class="quiz"' in body
+    context["scripts_here"] = [
+        name for name, mark in SCRIPTS.items() if mark in body
+    ]
     context["description"] = first_paragraph(doctree) if doctree else ""
     tree = context["toctree"](
         collapse=True, maxdepth=1, includehidden=True, titles_only=True
@@ -187,9 +192,8 @@ def prepare_page(app, pagename, templatename, context, doctree):
     toc = context.get("toc", "")
     context["page_toc"] = toc if toc.count("<li>") > 2 else ""
     if doctree:
-        path = str(app.env.doc2path(pagename))
-        context["is_chapter"] = path.endswith(".ipynb")
-        context["page_links"] = colab_and_source_links(app, pagename)
+        context |= frame(app, pagename, context["title"])
+        context |= head(app, pagename)
 
 
 def with_usual_fonts(path):
@@ -215,8 +219,9 @@ def bundle_fonts(app, error):
     """Write the style sheets that the pages load."""
     if error or app.builder.format != "html":
         return
-    for source, target in BUNDLES.items():
-        text = with_usual_fonts(static_folder(app) / source)
+    folder = static_folder(app)
+    for target, sources in BUNDLES.items():
+        text = "\n".join(with_usual_fonts(folder / name) for name in sources)
         Path(app.outdir, "_static", target).write_text(text)
 
 
@@ -247,6 +252,7 @@ def notice_static_files(app, config):
     Without a page to write, Sphinx would not copy the file.
     """
     files = [*static_folder(app).rglob("*"), *HERE.rglob("*.js")]
+    files += scripts_of_the_book(app)
     config.book_static_digest = digest(files)
 
 
@@ -264,7 +270,7 @@ def pages_about_chapters(app, env):
 
 
 def write_every_page(app, env):
-    """A page that is not written anew loses its terms in the search."""
+    """A page that is not written anew would be missing in the search."""
     return sorted(env.found_docs)
 
 
@@ -289,17 +295,31 @@ def setup(app):
     app.connect("env-updated", write_every_page)
     app.connect("build-finished", bundle_fonts)
     app.connect("build-finished", shrink_figures)
+    app.connect("build-finished", write_front_door)
     app.connect("build-finished", write_moved_pages)
     app.connect("build-finished", show_when_built)
     app.connect("build-finished", link_when_built)
     for part in (
         setup_bibliography,
+        setup_cards,
         setup_citation,
+        setup_explorer_directive,
+        setup_explorers,
+        setup_figures,
         setup_glossary,
+        setup_glue,
         setup_library,
+        setup_machines,
+        setup_not_found,
+        setup_notation,
+        setup_page_frame,
         setup_reading_time,
         setup_reports,
+        setup_repository,
+        setup_search,
+        setup_social,
         setup_teaching,
+        setup_texts,
     ):
         part(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

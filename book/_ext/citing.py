@@ -10,9 +10,9 @@ from pathlib import Path
 
 import yaml
 from docutils import nodes
+from repository import repository
 from sphinx.util.docutils import SphinxDirective
 
-PLACEHOLDER = "OWNER/REPO"
 FILE = "CITATION.cff"
 
 
@@ -30,10 +30,9 @@ def authors(data: dict) -> list[str]:
     ]
 
 
-def address(data: dict, configured: str) -> str:
+def address(data: dict, found: str) -> str:
     """Where the book is; nothing as long as nobody has said it."""
-    url = data.get("url") or data.get("repository-code") or configured
-    return "" if PLACEHOLDER in url else url
+    return data.get("url") or data.get("repository-code") or found
 
 
 def as_text(data: dict, url: str) -> str:
@@ -83,9 +82,8 @@ class CitationDirective(SphinxDirective):
     def run(self):
         root = Path(self.env.srcdir)
         self.env.note_dependency(str(root / FILE))
-        options = self.config.html_theme_options
-        data = read(root)
-        url = address(data, options.get("repository_url", PLACEHOLDER))
+        data, known = read(root), repository(self.env.app)
+        url = address(data, known.url if known else "")
         text = STYLES[self.arguments[0]](data, url)
         language = "bibtex" if self.arguments[0] == "bibtex" else "text"
         box = nodes.literal_block(text, text, language=language)

@@ -2,7 +2,7 @@
 
 `make pdf` and `make offline` put files beside the built site; `make book`
 needs neither. So the list is written when the pages are finished, and again
-when a file has been added.
+when a file has been added; so are the links of the chapters to the PDF.
 """
 
 import re
@@ -17,7 +17,8 @@ WORDS = {
     PDF: "The book as a PDF",
     OFFLINE: "The website as a zip, for reading without a network",
 }
-NONE = "This copy of the website was built without them."
+NONE = "This copy of the website was built without these files."
+PLACE = re.compile(r"(<!-- pdf (\S+) -->).*?(<!-- /pdf -->)", re.S)
 LIST = re.compile(r'(<div id="downloads">).*?(</div>)', re.S)
 
 
@@ -32,8 +33,29 @@ def listed(text: str, sizes: dict[str, int]) -> str:
     return LIST.sub(lambda found: found[1] + shown + found[2], text)
 
 
+def place(link: str) -> str:
+    """What a chapter keeps for a link to its part of the PDF."""
+    return f"<!-- pdf {link} --><!-- /pdf -->"
+
+
+def linked(text: str, is_there: bool) -> str:
+    """The text of a page with a link to the PDF, or with none."""
+    shown = r'<a href="\2">PDF</a>' if is_there else ""
+    return PLACE.sub(rf"\1{shown}\3", text)
+
+
+def link_chapters(site: Path) -> None:
+    """Let the chapters lead to the PDF if it is there."""
+    is_there = (site / FOLDER / PDF).exists()
+    for page in (site / PAGE).parent.glob("*.html"):
+        old = page.read_text("utf-8")
+        if (new := linked(old, is_there)) != old:
+            page.write_text(new, "utf-8")
+
+
 def show(site: Path) -> None:
-    """Let the page of a built site name what can be downloaded there."""
+    """Let the pages of a built site name what can be downloaded there."""
+    link_chapters(site)
     page = site / f"{PAGE}.html"
     if not page.exists():
         return

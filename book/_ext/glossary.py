@@ -11,7 +11,6 @@ from pathlib import Path
 from docutils import nodes
 from links import link
 from outline import chapters
-from sphinx import addnodes
 
 PAGE = "book/glossary"
 ENTRY = re.compile(r"^(\S.*)\n: ", re.MULTILINE)
@@ -50,14 +49,14 @@ def anchor(term: str) -> str:
 
 
 def note_entries(app, doctree):
-    """Make each entry of the glossary a target, for links and for the search.
+    """Make each entry of the glossary a target.
 
     Raises:
         ValueError: a term stands twice.
     """
     if app.env.docname != PAGE:
         return
-    entries, index = {}, []
+    entries = {}
     for item in doctree.findall(nodes.definition_list_item):
         term, text = item[0], item[1].astext()
         place = anchor(term.astext())
@@ -66,8 +65,6 @@ def note_entries(app, doctree):
             if name in entries:
                 raise ValueError(f"the glossary has {name!r} twice")
             entries[name] = (place, " ".join(text.split()))
-            index.append(("single", name, place, "main", None))
-    doctree += addnodes.index(entries=index)  # for the search alone
     app.env.metadata[PAGE]["book_entries"] = entries
 
 
@@ -79,28 +76,16 @@ def names_in(path: Path) -> dict[str, list[str]]:
 
 
 def note_first_uses(app, doctree):
-    """Note what a page sets in bold, and in which section.
-
-    If it is a term, the search leads to that section.
-    """
+    """Note what a page sets in bold, and in which section."""
     if not str(app.env.doc2path(app.env.docname)).endswith(".ipynb"):
         return
-    path = Path(app.srcdir, f"{PAGE}.md")
-    app.env.note_dependency(str(path))
-    known, found, index = names_in(path), {}, []
+    found = {}
     for strong in bold(doctree):
         section = strong
         while not isinstance(section, nodes.section):
             section = section.parent
         place = section["ids"][0], section[0].astext()
-        text = key(strong.astext())
-        if text not in found and (name := find(text, known)):
-            index += [
-                ("single", synonym, place[0], "main", None)
-                for synonym in known[name]
-            ]
-        found.setdefault(text, place)
-    doctree += addnodes.index(entries=index)
+        found.setdefault(key(strong.astext()), place)
     app.env.metadata[app.env.docname]["book_bold"] = found
 
 

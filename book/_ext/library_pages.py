@@ -39,7 +39,7 @@ WORK = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
 
 
 def anchor(*names: str) -> str:
-    """The place of a name; the search cannot follow one with a dot."""
+    """The place of a name on its page."""
     return "-".join(names)
 
 

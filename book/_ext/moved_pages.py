@@ -2,7 +2,8 @@
 
 `moved_pages` in the configuration maps an old document to a new one. An entry
 with a section, such as `old#section: new`, is for links to that section; it
-needs a script, without which the reader lands on the page's new address.
+needs a script, without which the reader lands on the page's new address. The
+address of the site itself leads to its first page.
 """
 
 import json
@@ -10,6 +11,8 @@ import posixpath
 from collections import defaultdict
 from html import escape
 from pathlib import Path
+
+from policy import guarded
 
 PAGE = """\
 <!DOCTYPE html>
@@ -29,6 +32,30 @@ location.replace((sections.get(section) || {script_url}) + location.hash);
 <body><p>This page has moved: <a href="{url}">{url}</a></p></body>
 </html>
 """
+FRONT_DOOR = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<meta http-equiv="refresh" content="0; url={url}">
+<link rel="canonical" href="{url}">
+</head>
+<body><p><a href="{url}">{title}</a></p></body>
+</html>
+"""
+
+
+def write_front_door(app, error):
+    """The page that opens without a name, in the place of the one of etoc."""
+    if error or app.builder.format != "html":
+        return
+    root = app.config.master_doc
+    if root == "index":
+        return
+    title, url = escape(app.config.html_title), escape(f"{root}.html")
+    page = FRONT_DOOR.format(title=title, url=url)
+    Path(app.outdir, "index.html").write_text(guarded(page), "utf-8")
 
 
 def addresses(moved):
@@ -63,4 +90,4 @@ def write_moved_pages(app, error):
             script_url=json.dumps(url),
             sections=json.dumps([*sections.items()]),
         )
-        Path(app.outdir, f"{name}.html").write_text(page, encoding="utf-8")
+        Path(app.outdir, f"{name}.html").write_text(guarded(page), "utf-8")

@@ -3,16 +3,24 @@
 The notebook file stays as it is: this works on its text just before
 MyST-NB parses it. The Colab cell and badge are left out, imports and checks
 are folded to their titles, an answer cell becomes a stub and a folded
-solution, the check below it is one line, hidden tests disappear.
+solution, the check below it is one line, hidden tests disappear. Of outputs
+the page shows what `outputs` allows.
 """
 
 import re
+from functools import partial
 
 import nbformat
 from answers import solution, stub, without_hidden_tests
+from explorers import without_scripts
 from nbformat.v4 import new_markdown_cell
+from outputs import clean
 from quiz import boxed, is_quiz
+from quotes import curly, in_summaries
+from sphinx.util.logging import getLogger
 
+LOGGER = getLogger(__name__)
+REFUSED = "%s: a page cannot show what an output has: %s"
 BADGE = re.compile(
     r"^\[Open this chapter in Colab\]\(https://colab\.[^)]*\)\n*", re.M
 )
@@ -33,6 +41,7 @@ def page_cells(cell):
         return []
     if cell.cell_type == "markdown":
         cell.source = NUMBER.sub("# ", BADGE.sub("", cell.source))
+        cell.source = in_summaries(cell.source)
         if is_quiz(cell):
             cell.source = boxed(cell.source)
         return [cell]
@@ -40,7 +49,9 @@ def page_cells(cell):
         return answer_cells(cell)
     if nbgrader.get("grade"):
         cell.source = without_hidden_tests(cell.source)
-    if titled := TITLE.match(cell.source):
+    if "explorer" in tags:
+        cell.metadata["tags"] = ["remove-input", "explorer"]
+    elif titled := TITLE.match(cell.source):
         fold(cell, titled)
     elif nbgrader and (call := CALL.search(cell.source)):
         fold_to(cell, call[0], "exercise-check")
@@ -66,7 +77,7 @@ def answer_cells(cell):
 def fold(cell, titled):
     """Leave of a cell with a title one line, which opens."""
     claim = titled["claim"]
-    line = f"✓ {claim}" if claim else "Imports"
+    line = f"✓ {curly(claim)}" if claim else "Imports"
     cell.source = cell.source[titled.end() :]
     fold_to(cell, line, "check" if claim else "imports")
 
@@ -109,14 +120,16 @@ def prints_long_lines(cell):
     return any(len(line) > COLUMNS for t in texts for line in t.splitlines())
 
 
-def link_pages(cell):
-    """Links of a drawing lead to notebooks in Jupyter, to pages here."""
+def adapt_outputs(cell):
+    """Links lead to notebooks in Jupyter, to pages here.
+
+    An explorer finds its scripts beside the page.
+    """
     for output in cell.get("outputs", []):
         data = output.get("data", {})
         if "text/html" in data:
-            data["text/html"] = NOTEBOOK_LINK.sub(
-                r"\1.html", data["text/html"]
-            )
+            html = without_scripts(data["text/html"])
+            data["text/html"] = NOTEBOOK_LINK.sub(r"\1.html", html)
 
 
 def rewrite_notebook(app, docname, content):
@@ -134,5 +147,7 @@ def rewrite_notebook(app, docname, content):
         ]
     ]
     for cell in notebook.cells:
-        link_pages(cell)
+        adapt_outputs(cell)
+        for output in cell.get("outputs", []):
+            clean(output, partial(LOGGER.warning, REFUSED, docname))
     content[0] = nbformat.writes(notebook)

@@ -7,6 +7,9 @@ makes the rest of it.
 
 import re
 from dataclasses import dataclass
+from html import escape, unescape
+
+from plain_text import formula
 
 START = re.compile(r"^(?=\*\*\d+\.\*\* )", re.M)
 CHOICE = re.compile(
@@ -14,10 +17,8 @@ CHOICE = re.compile(
     r"(?P<explanation>.*?)^</details>\n?",
     re.M | re.S,
 )
-APART = (
-    r"<details><summary>\n\n\g<text>\n\n</summary>\n"
-    r"\g<explanation></details>\n"
-)
+FORMULA = re.compile(r"\$(.+?)\$")
+TAG = re.compile(r"</?[a-z]+>")
 YES = "**Yes.** "
 
 
@@ -65,7 +66,21 @@ def boxed(source):
     """
     head, *parts = START.split(source)
     inside = "".join(box("question", part) for part in parts)
-    return head + box("quiz", CHOICE.sub(APART, inside))
+    return head + box("quiz", CHOICE.sub(apart, inside))
+
+
+def apart(choice):
+    """One choice; `quiz.js` reads out its formulas, which a button mutes."""
+    text, explanation = choice["text"], choice["explanation"]
+    spoken = ""
+    if FORMULA.search(text):
+        words = unescape(TAG.sub("", text))
+        line = FORMULA.sub(lambda found: formula(found[1]), words)
+        spoken = f' data-spoken="{escape(line)}"'
+    return (
+        f"<details><summary{spoken}>\n\n{text}\n\n</summary>\n"
+        f"{explanation}</details>\n"
+    )
 
 
 def box(name, text):

@@ -13,7 +13,7 @@ def with_minutes(text: str, minutes: dict[str, int | None]) -> str:
 
     def line(entry):
         known = minutes.get(entry[2])
-        return f"{entry[1]} [{known} min]{{.soon}}" if known else entry[1]
+        return f"{entry[1]} [{known}\u00a0min]{{.soon}}" if known else entry[1]
 
     return ENTRY.sub(line, text)
 

@@ -102,7 +102,7 @@ def schedule_text(course: list[dict], book: list, exercises: list) -> str:
     """The sessions of a course; minutes and points are counted."""
     by_number = {chapter.number: chapter for chapter in book}
     asked = {e["name"]: e for e in exercises}
-    rows = ["| when | in class | at home |", "|---|---|---|"]
+    rows = ["{.stacked}", "| when | in class | at home |", "|---|---|---|"]
     for session in course:
         home = [asked[n] for n in session.get("exercises", [])]
         read = [by_number[n] for n in session.get("chapters", [])]

@@ -14,6 +14,16 @@
 
   const words = (element) => element.textContent.trim().replace(/\s+/g, " ");
 
+  // Inside a button a formula is no formula to those who listen: they hear
+  // its letters one by one. So they get a line of text instead.
+  function labelOf(summary) {
+    const label = make("span", {}, ...summary.querySelector("p").childNodes);
+    const { spoken } = summary.dataset;
+    if (!spoken) return [label];
+    label.ariaHidden = "true";
+    return [label, make("span", { className: "visually-hidden" }, spoken)];
+  }
+
   // The explanation lies in a region that is read aloud when it appears.
   function choiceOf(box, id) {
     const summary = box.querySelector("summary");
@@ -23,7 +33,7 @@
     const button = make(
       "button",
       { type: "button", ariaExpanded: "false" },
-      make("span", {}, ...summary.querySelector("p").childNodes),
+      ...labelOf(summary),
       mark,
     );
     button.setAttribute("aria-controls", id);
@@ -81,7 +91,7 @@
     again.hidden = !answered.length;
     score.textContent = answered.length
       ? `${right} of ${answered.length} at the first try.${more}`
-      : "";
+      : `${questions.length} questions. First tries count.`;
   }
 
   function remember() {

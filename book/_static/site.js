@@ -1,6 +1,5 @@
-// What the pages do: switch light and dark, look after the menu of narrow
-// windows, copy code, mark the section that is being read, open all solutions,
-// break long code on paper.
+// What all pages do: switch light and dark, look after the menu of narrow
+// windows, copy links, mark the section that is being read, open all solutions.
 "use strict";
 
 const page = document.documentElement;
@@ -47,20 +46,33 @@ function connectMenu() {
   });
 }
 
-function addCopyButtons() {
+// The contents of a wide window begin where this page is in them.
+function showPlace() {
+  const list = document.querySelector(".book-nav");
+  const here = list.querySelector("a.current")?.getBoundingClientRect();
+  const { bottom } = list.getBoundingClientRect();
+  if (here && here.bottom > bottom)
+    list.scrollTop += here.bottom - bottom + list.clientHeight / 2;
+}
+
+// The sign beside a heading or a figure is a link to it, and copies itself.
+function letLinksCopy() {
   if (!navigator.clipboard) return;
-  for (const code of document.querySelectorAll(".highlight > pre")) {
-    const button = document.createElement("button");
-    button.className = "copy-button";
-    button.type = "button";
-    button.textContent = "Copy";
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(code.textContent.trimEnd());
-      button.textContent = "Copied";
-      setTimeout(() => (button.textContent = "Copy"), 1500);
-    });
-    code.parentElement.append(button);
-  }
+  const status = document.createElement("span");
+  status.className = "visually-hidden";
+  status.role = "status";
+  document.body.append(status);
+  document.addEventListener("click", async ({ target }) => {
+    const link = target.closest(".headerlink");
+    if (!link) return;
+    await navigator.clipboard.writeText(link.href);
+    status.textContent = "The link is copied.";
+    link.classList.add("copied");
+    setTimeout(() => {
+      link.classList.remove("copied");
+      status.textContent = "";
+    }, 1500);
+  });
 }
 
 // A box that scrolls must be reachable with the keyboard, and only then.
@@ -123,17 +135,10 @@ function addSolutionButtons() {
   heading.after(bar);
 }
 
-// On paper short code stays in one piece; half a page of it may break.
-function markLongCode() {
-  for (const code of document.querySelectorAll("pre")) {
-    code.classList.toggle("long", code.textContent.split("\n").length > 24);
-  }
-}
-
 connectThemeButton();
 connectMenu();
-addCopyButtons();
+showPlace();
+letLinksCopy();
 letKeyboardScroll();
 followReading();
 addSolutionButtons();
-addEventListener("beforeprint", markLongCode);

@@ -1,0 +1,90 @@
+"""The content-security policy: what a browser loads and runs on a page.
+
+A page runs the site's own scripts, and of inline scripts those of the theme,
+which it knows by their hashes. Whatever else finds its way into a page, from
+an output or a formula, stays text. The policy is a `meta` element, so it
+holds on every server and in files; there `'self'` stands for other files.
+"""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+INLINE = re.compile(r"<script>(.*?)</script>", re.S)
+STYLES = re.compile(r"<style>(.*?)</style>", re.S)
+CHARSET = '<meta charset="utf-8">'
+TEMPLATE = re.compile(r"\{[{%#]")
+# KaTeX positions its boxes by style attributes; no page has <style>.
+DIRECTIVES = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",  # of browsers without the next two
+    "style-src-elem": "'self'",
+    "style-src-attr": "'unsafe-inline'",
+    "img-src": "'self' data:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "object-src": "'none'",
+}
+
+
+def digest(text: str) -> str:
+    """How a policy names what stands in a page, and may not change after."""
+    found = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(found).decode()}'"
+
+
+def policy(scripts: list[str] = (), **others: str) -> str:
+    """A policy that lets these inline scripts run.
+
+    Args:
+        scripts: what stands between their tags.
+        **others: directives that differ, with `_` for `-`.
+    """
+    said = DIRECTIVES | {k.replace("_", "-"): v for k, v in others.items()}
+    hashes = sorted({digest(script) for script in scripts})
+    said["script-src"] = " ".join([said["script-src"], *hashes])
+    return "; ".join(f"{name} {sources}" for name, sources in said.items())
+
+
+def meta(text: str) -> Markup:
+    """The element that says so; it has to precede all that it governs."""
+    name = 'http-equiv="Content-Security-Policy"'
+    return Markup(f'<meta {name} content="{text}">')  # no " is in it
+
+
+def inline_scripts(folder: Path) -> list[str]:
+    """The inline scripts of templates.
+
+    Raises:
+        ValueError: the template engine would change one.
+    """
+    found = []
+    for path in sorted(folder.glob("*.html")):
+        for script in INLINE.findall(path.read_text("utf-8")):
+            if TEMPLATE.search(script):
+                raise ValueError(f"{path.name}: an inline script varies")
+            found.append(script)
+    return found
+
+
+@cache
+def of_theme(folder: Path) -> Markup:
+    """The policy of every page that the theme makes."""
+    return meta(policy(inline_scripts(folder)))
+
+
+def guarded(page: str) -> str:
+    """A page of its own with a policy for the scripts and styles inside it.
+
+    Only for text that this extension writes itself.
+    """
+    styles = " ".join(["'self'", *map(digest, STYLES.findall(page))])
+    shown = meta(policy(INLINE.findall(page), style_src_elem=styles))
+    return page.replace(CHARSET, f"{CHARSET}\n{shown}", 1)

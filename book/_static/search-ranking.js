@@ -1,0 +1,218 @@
+// Finds sections of the book: reads the index and ranks what fits a query; it
+// knows nothing of the page that shows the results.
+"use strict";
+
+globalThis.BookSearch = (() => {
+  const { parts, split, stems, telling, whole } = SearchWords;
+  const { cut, pieces } = SearchSnippet;
+  const FIRST = 0x23; // the code of the first word, as in search_index.py
+  // Of a title, its terms, what else is bold, the text, the page's title.
+  const WEIGHTS = [7, 6, 2, 1, 2];
+  const EVENNESS = [0.5, 0.2, 0.2, 0.6, 0.2]; // how much length matters
+  const SATURATION = 4;
+  const RESULTS = 50;
+  const WEAK = 0.1; // of the best score
+
+  // The anchor of most sections, as in search_index.py.
+  const usual = (title) =>
+    title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const line = (list) => ` ${list.join(" ")} `;
+  const phrase = (text) => line(telling(split(text).flatMap(parts)));
+
+  // Do two words differ in one letter, or in two that are exchanged?
+  function alike(a, b) {
+    if (Math.abs(a.length - b.length) > 1) return false;
+    let i = 0;
+    while (i < a.length && a[i] === b[i]) i++;
+    const same = (x, y) => a.slice(i + x) === b.slice(i + y);
+    const swapped = a[i] === b[i + 1] && a[i + 1] === b[i] && same(2, 2);
+    return same(1, 1) || same(1, 0) || same(0, 1) || swapped;
+  }
+
+  class Index {
+    constructor({ pages, words, sections, aliases }) {
+      this.words = words.split("\n");
+      this.stems = this.words.map(stems);
+      this.sections = sections.map(([page, anchor, weight, ...texts]) => {
+        const fields = texts.map((text) => this.numbers(text));
+        const [title, terms] = fields.map((field) => this.text(field));
+        const [url, label] = pages[page];
+        return { url, label, anchor, weight, fields, title, terms };
+      });
+      this.aliases = Object.entries(aliases).map((pair) => pair.map(phrase));
+      this.post();
+      this.spell();
+    }
+
+    numbers(code) {
+      return Array.from(code, (letter) => letter.codePointAt(0) - FIRST);
+    }
+
+    text(numbers) {
+      return numbers.map((number) => this.words[number]).join("");
+    }
+
+    // In which sections each word stands, and how much it means there: more
+    // where few others stand.
+    post() {
+      const stemsOf = (field) => field.flatMap((number) => this.stems[number]);
+      const lists = this.sections.map(({ fields, label }) => {
+        return [...fields.map(stemsOf), split(label).flatMap(stems)];
+      });
+      const usual = WEIGHTS.map((_, f) => {
+        const all = lists.reduce((sum, list) => sum + list[f].length, 1);
+        return all / lists.length;
+      });
+      this.postings = new Map();
+      lists.forEach((list, id) => {
+        const here = new Map();
+        list.forEach((field, f) => {
+          const length = 1 + EVENNESS[f] * (field.length / usual[f] - 1);
+          const weight = WEIGHTS[f] / length;
+          for (const stem of field) {
+            here.set(stem, (here.get(stem) || 0) + weight);
+          }
+        });
+        for (const [stem, weight] of here) this.add(stem, id, weight);
+      });
+    }
+
+    add(stem, id, weight) {
+      const known = this.postings.get(stem);
+      if (known) known.push([id, weight]);
+      else this.postings.set(stem, [[id, weight]]);
+    }
+
+    // As a reader would write each word, for addresses.
+    spell() {
+      this.known = [...this.postings.keys()];
+      this.spelled = new Map();
+      for (const word of this.words.flatMap(split)) {
+        const stem = whole(word);
+        if (!this.spelled.has(stem)) this.spelled.set(stem, word.toLowerCase());
+      }
+    }
+
+    rarity(word) {
+      const known = this.postings.get(word)?.length || 0;
+      return Math.log(1 + (this.sections.length - known + 0.5) / (known + 0.5));
+    }
+
+    // The query as it stands, and as the book would say it.
+    readings(query) {
+      const typed = split(query);
+      const found = [line(telling(typed.map(whole))), phrase(query)];
+      for (const [name, meaning] of this.aliases) {
+        for (const reading of [...found]) {
+          if (!reading.includes(name) || found.length > 8) continue;
+          found.push(reading.replace(name, meaning));
+        }
+      }
+      return [...new Set(found)].filter((reading) => reading.trim());
+    }
+
+    // The words of the book that a typed word stands for, and how surely.
+    meanings(typed, isLast) {
+      const found = new Map();
+      const note = (word, sure) => found.has(word) || found.set(word, sure);
+      if (this.postings.has(typed)) note(typed, 1);
+      const base = typed.replace(/(.)\1?(ing|ed)$/, "$1");
+      for (const word of [typed.replace(/(ing|ed)$/, ""), base, `${base}e`]) {
+        if (word.length > 3 && this.postings.has(word)) note(word, 0.7);
+      }
+      if (typed.length > 3 || isLast) {
+        const longer = this.known.filter((word) => word.startsWith(typed));
+        const sure = (word) => (0.6 * typed.length) / word.length;
+        for (const word of longer) note(word, sure(word));
+      }
+      if (!found.size && typed.length > 4) {
+        for (const word of this.known) if (alike(typed, word)) note(word, 0.5);
+      }
+      return found;
+    }
+
+    // How well one typed word fits each section.
+    scores(typed, isLast, used) {
+      const scores = new Map();
+      const meanings = this.meanings(typed, isLast);
+      const own = this.rarity(typed);
+      for (const [word, sure] of meanings) {
+        const rarity = sure * Math.min(own, this.rarity(word));
+        used.set(word, Math.max(rarity, used.get(word) || 0));
+        for (const [id, weight] of this.postings.get(word)) {
+          const score = (rarity * weight) / (weight + SATURATION);
+          scores.set(id, Math.max(score, scores.get(id) || 0));
+        }
+      }
+      return { scores, rarity: meanings.size ? own : 0 };
+    }
+
+    // How well all words of one reading fit each section.
+    rank(reading, used) {
+      const typed = reading.trim().split(" ");
+      const found = new Map();
+      let all = 0;
+      typed.forEach((word, i) => {
+        const last = i === typed.length - 1;
+        const { scores, rarity } = this.scores(word, last, used);
+        all += rarity;
+        for (const [id, score] of scores) {
+          const sum = found.get(id) || { score: 0, met: 0 };
+          found.set(id, { score: sum.score + score, met: sum.met + rarity });
+        }
+      });
+      for (const [id, { score, met }] of found) {
+        const { weight } = this.sections[id];
+        const bonus = this.bonus(id, reading);
+        found.set(id, score * (met / all) ** 2 * weight * bonus);
+      }
+      return found;
+    }
+
+    // A section that is called what was asked for is meant.
+    bonus(id, reading) {
+      const section = this.sections[id];
+      const { title, terms } = section;
+      section.names ??= [title, ...terms.split("; ")].map(phrase);
+      if (section.names.includes(reading)) return 1.7;
+      return section.names.some((name) => name.includes(reading)) ? 1.25 : 1;
+    }
+
+    find(query) {
+      const best = new Map();
+      const used = new Map();
+      for (const reading of this.readings(query)) {
+        for (const [id, score] of this.rank(reading, used)) {
+          best.set(id, Math.max(score, best.get(id) || 0));
+        }
+      }
+      const order = [...best].sort(([a, x], [b, y]) => y - x || a - b);
+      const good = order.filter(([, score]) => score > WEAK * order[0][1]);
+      return good.slice(0, RESULTS).map(([id]) => this.result(id, used));
+    }
+
+    // What is shown of a section: its address, where it stands, its words.
+    result(id, used) {
+      const { url, label, anchor, title, fields } = this.sections[id];
+      const asked = new Set();
+      const [name, , , text] = fields.map((field) => {
+        const words = field.map((number) => this.words[number]);
+        const found = field.map((number) => {
+          return this.stems[number].filter((stem) => used.has(stem));
+        });
+        found.flat().forEach((stem) => asked.add(stem));
+        return { words, found };
+      });
+      const top = anchor === 0 && [{ text: label, mark: false }];
+      return {
+        address: url + (top ? "" : `#${anchor || usual(title)}`),
+        page: top ? "" : label,
+        title: top || pieces(name.words, name.found),
+        snippet: cut(text.words, text.found, used),
+        asked: [...asked].map((stem) => this.spelled.get(stem) || stem),
+      };
+    }
+  }
+
+  return { Index };
+})();

@@ -1,0 +1,110 @@
+// A figure opens large: a click on it, or its button. Arrows lead to the other
+// figures of the page, Escape leads back.
+"use strict";
+{
+  const pictures = [...document.querySelectorAll("main figure img")].filter(
+    (image) => !image.closest("a"),
+  );
+  let current = 0;
+
+  function make(name, properties, ...inside) {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...inside);
+    return element;
+  }
+
+  function button(label, act, inside) {
+    const made = make("button", { type: "button" }, inside);
+    made.ariaLabel = label;
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  function arrows() {
+    const box = document.createElement("span");
+    box.innerHTML =
+      '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">' +
+      '<path d="M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7"/></svg>';
+    return box.firstChild;
+  }
+
+  const numberOf = (image) =>
+    image
+      .closest("figure")
+      .querySelector(".caption-number")
+      ?.textContent.trim()
+      .replace("Fig.", "Figure") ?? "Figure";
+
+  const count = make("span", { role: "status" });
+  const stage = make("div", { className: "zoom-stage", tabIndex: 0 });
+  stage.role = "group";
+  const words = make("figcaption", {});
+  const figure = make("figure", {}, stage, words);
+  const close = button("Close", () => dialog.close(), "×");
+  const bar = make("div", { className: "zoom-bar" }, count);
+  if (pictures.length > 1)
+    bar.append(
+      button("Previous figure", () => go(-1), "←"),
+      button("Next figure", () => go(1), "→"),
+    );
+  bar.append(close);
+  const dialog = make("dialog", { className: "zoom" }, bar, figure);
+
+  function show(index) {
+    current = (index + pictures.length) % pictures.length;
+    const picture = pictures[current];
+    const own = picture.closest("figure");
+    const image = picture.cloneNode();
+    image.loading = "eager";
+    const size = ["width", "height"].map((name) => image.getAttribute(name));
+    image.style.setProperty("--ratio", size[0] / size[1]);
+    stage.replaceChildren(image);
+    stage.scrollTo(0, 0);
+    const caption = own.querySelector("figcaption").cloneNode(true);
+    caption.querySelector(".headerlink")?.remove();
+    words.replaceChildren(...caption.childNodes);
+    const keeps = own.closest(".tag_keep-colours") !== null;
+    figure.classList.toggle("keep-colours", keeps);
+    const name = numberOf(picture);
+    dialog.ariaLabel = stage.ariaLabel = name;
+    count.textContent = `${name} · ${current + 1} of ${pictures.length}`;
+  }
+
+  const go = (step) => show(current + step);
+
+  function open(index) {
+    show(index);
+    dialog.showModal();
+    close.focus();
+  }
+
+  const scrolls = (box) => box.scrollWidth > box.clientWidth;
+
+  function move(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step || (event.target === stage && scrolls(stage))) return;
+    event.preventDefault();
+    go(step);
+  }
+
+  // Back on the page the focus is at the figure that was shown last.
+  function leave() {
+    const picture = pictures[current];
+    picture.nextElementSibling.focus({ preventScroll: true });
+    picture.scrollIntoView({ block: "nearest" });
+  }
+
+  pictures.forEach((image, index) => {
+    const name = `Enlarge ${numberOf(image).toLowerCase()}`;
+    const opener = button(name, () => open(index), arrows());
+    opener.className = "zoom-button";
+    image.after(opener);
+    image.addEventListener("click", () => open(index));
+  });
+  dialog.addEventListener("keydown", move);
+  dialog.addEventListener("close", leave);
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  document.body.append(dialog);
+}
