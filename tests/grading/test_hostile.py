@@ -17,31 +17,48 @@ from tests.grading.handed_in import (
     save,
     solutions,
 )
-from tests.grading.hostile import ATTACKS
+from tests.grading.hostile import ATTACKS, ENDS
 from tools.grading import __main__ as command
 from tools.grading import attempts, notebook, running, sandbox
 from tools.grading.results import Results
 from tools.taught import ROOT
 
 ELSEWHERE = ("my_attention", "decoder_mask")  # where all earn their points
-LIMITS = ["--cpu", "2", "--wall", "10", "--memory", "1024", "--chapter", "04"]
+SHORT = ["--cpu", "2", "--wall", "10"]  # for what only its time stops
+AMPLE = ["--cpu", "60", "--wall", "120"]  # that nothing else runs out of it
 
 
 @pytest.fixture(scope="module")
 def rows(bubblewrap, tmp_path_factory):
     """The grades of all who hand in an attack, or what is no notebook."""
     folder = tmp_path_factory.mktemp("hostile")
-    for name, (source, _) in ATTACKS.items():
+    endless = {name for name, (_, sign) in ATTACKS.items() if ENDS in sign}
+    hand_in_attacks(endless, folder / "endless")
+    hand_in_attacks(ATTACKS.keys() - endless, folder / "others")
+    hand_in_oddities(folder / "others")
+    return [
+        *grades(folder / "endless", SHORT),
+        *grades(folder / "others", AMPLE),
+    ]
+
+
+def hand_in_attacks(names: set[str], folder: Path) -> None:
+    for name in names:
         answers = {
             other: f"{text}\n# by {name}"
             for other, text in solutions(*ELSEWHERE).items()
         }
-        answers["window_mask"] = source
-        save(handed_in(answers), folder / "in" / name / f"{NAME}.ipynb")
-    hand_in_oddities(folder / "in")
-    arguments = [f"{folder}/in", "--out", f"{folder}/out", "--jobs", "2"]
-    assert command.main([*arguments, *LIMITS]) == 0
-    with (folder / "out" / "grades.csv").open(encoding="utf-8-sig") as file:
+        answers["window_mask"] = ATTACKS[name][0]
+        save(handed_in(answers), folder / name / f"{NAME}.ipynb")
+
+
+def grades(folder: Path, limits: list[str]) -> list[dict]:
+    """The rows of `make grade` for what lies in a folder."""
+    out = folder.with_name(f"{folder.name} graded")
+    arguments = [f"{folder}", "--out", f"{out}", "--jobs", "2", *limits]
+    rest = ["--memory", "1024", "--chapter", "04"]
+    assert command.main([*arguments, *rest]) == 0
+    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
         return list(csv.DictReader(file))
 
 
