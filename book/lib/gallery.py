@@ -33,7 +33,7 @@ class Bug:
     symptom: str  # what the number is
     look: Callable[[Callable], float]
     limit: float | int  # a right one stays at or below it
-    check: str  # the one line, as a reader would type it
+    check: str  # what to ask, in Markdown
     where: dict[str, str] = field(default_factory=dict)  # label: address
     told: dict[str, str] = field(default_factory=dict)  # explains it only
 
@@ -213,7 +213,7 @@ MASKS = [
             f(torch.tensor([3, 1]), 5).sum() - torch.tensor([3, 1]).sum()
         ),
         0,
-        "mask.sum(-1) == lengths",
+        "`mask.sum(-1) == lengths`",
     ),
     Bug(
         "Masks",
@@ -227,7 +227,7 @@ MASKS = [
         "future tokens that are shown",
         lambda f: f(5).triu(1).sum(),
         0,
-        "mask.triu(1).sum() == 0",
+        "`mask.triu(1).sum() == 0`",
     ),
     Bug(
         "Masks",
@@ -278,7 +278,7 @@ AXES = [
         "distance of a query's weights from sum one",
         seen("softmax axis", **HEADS),
         0.01,
-        "weights.sum(-1) == 1",
+        "`weights.sum(-1) == 1`",
         issue("labmlai/annotated_deep_learning_paper_implementations", 146)
         | issue("PetrochukM/PyTorch-NLP", 2),
     ),
@@ -290,7 +290,7 @@ AXES = [
         "distance of a query's weights from sum one",
         seen("softmax axis", **HEADS),
         0.01,
-        "weights.sum(-1) == 1",
+        "`weights.sum(-1) == 1`",
     ),
     Bug(
         "Scale and axis",
@@ -323,7 +323,7 @@ AXES = [
         "calls that fail if scores are large",
         seen("call", **HEADS),
         0,
-        "f(300 * x).isfinite().all()",
+        "`f(300 * x).isfinite().all()`",
     ),
 ]
 SHAPES = [
@@ -335,7 +335,7 @@ SHAPES = [
         "share of the output that is no mixture of values",
         seen("view or transpose", **INSIDE),
         0.01,
-        "solve output = weights @ values",
+        "solve `output = weights @ values`",
         issue("reczoo/FuxiCTR", 30),
     ),
     Bug(
@@ -346,7 +346,7 @@ SHAPES = [
         "share of the output that is no mixture of values",
         seen("view or transpose", **INSIDE),
         0.01,
-        "solve output = weights @ values",
+        "solve `output = weights @ values`",
         issue("ajhalthor/Transformer-Neural-Network", 1),
     ),
     Bug(
@@ -434,7 +434,7 @@ HALF = [
         "calls in float16 that fail",
         seen("half precision", **HEADS),
         0.1,
-        "f(q.half(), k.half(), v.half(), mask)",
+        "`f(q.half(), k.half(), v.half(), mask)`",
         issue("NVIDIA/apex", 1052) | issue("bentrevett/pytorch-seq2seq", 191),
     ),
     Bug(
@@ -506,7 +506,7 @@ TRAINING = [
         "change of the past by another future, in evaluation",
         seen("leak, evaluation", **CAUSAL),
         1e-4,
-        "the leak test after model.eval()",
+        "the leak test after `model.eval()`",
         {
             "d2l-ai/d2l-en, transformer.md": f"{GITHUB}d2l-ai/d2l-en/blob/"
             "master/chapter_attention-mechanisms-and-transformers/"
@@ -545,7 +545,7 @@ TRAINING = [
             f(torch.arange(6)[None])[0] == f(torch.arange(6)[None])[1]
         ).sum(),
         0,
-        "(read == say).float().mean()",
+        "`(read == say).float().mean()`",
         issue("Project-MONAI/GenerativeModels", 314),
     ),
     Bug(
@@ -582,7 +582,7 @@ TRAINING = [
         "distance from torch's loss",
         smoothed,
         1e-6,
-        "compare with F.cross_entropy(label_smoothing=)",
+        "compare with `F.cross_entropy(label_smoothing=)`",
         issue("k2-fsa/icefall", 107)
         | {
             "facebookresearch/fairseq, label_smoothed_cross_entropy.py": (
@@ -658,7 +658,7 @@ NORMS = [
         "distance from nn.LayerNorm at width 8",
         from_torch_norm,
         1e-5,
-        "compare with nn.LayerNorm",
+        "compare with `nn.LayerNorm`",
         pull("harvardnlp/annotated-transformer", 119)
         | issue("hyunwoongko/transformer", 7),
     ),
@@ -791,7 +791,7 @@ DECODING = [
             mask_axes="n q k",
         ),
         0.01,
-        "output == weights @ values",
+        "`output == weights @ values`",
         {
             "phlippe/uvadlc_notebooks, tutorial 6": f"{GITHUB}phlippe/"
             "uvadlc_notebooks/blob/master/docs/tutorial_notebooks/tutorial6/"

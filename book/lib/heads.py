@@ -73,7 +73,7 @@ def attend_in_heads(
             not four axes, or a bias that is not finite.
     """
     validate.to_attend(q, k, v, may_attend, score_bias)
-    slow = dropout and q.is_cpu  # SDPA is
+    slow = dropout and q.is_cpu  # SDPA is slow then
     if need_weights or slow or score_bias is not None:
         weights = attention_weights(q, k, may_attend, score_bias=score_bias)
         return F.dropout(weights, dropout) @ v, weights

@@ -396,7 +396,9 @@ def streamed_mean(answer, draw):
         f"you make a tensor of {watch.largest} numbers, more than a block "
         "has: what if all of them do not fit?",
     )
-    held = memory(answer, stream(draw.normal(2000), draw.normal(2000, 3), 4))
+    long = draw.normal(2000), draw.normal(2000, 3)
+    # The least of three: other threads of a notebook ask for memory as well.
+    held = min(memory(answer, stream(*long, 4)) for _ in range(3))
     expect.that(
         held < 20_000,
         "what you keep grows with the number of blocks: keep three things, "

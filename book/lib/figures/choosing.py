@@ -51,6 +51,8 @@ def name_tree(names: list[str]) -> Axes:
         words(axes, at, last, bbox=dot, fontsize=size, zorder=3)
         if share[text] < 1:
             near = (len(text) - 0.43, 0.4 * before[1] + 0.6 * place)
+            if share[text] > 0.5:  # above its line, which is short
+                near = (len(text) - 0.5, place + 0.2)
             plate = {"fc": "white", "ec": "none", "boxstyle": "round,pad=0.1"}
             style = {"fontsize": 9, "gid": f"share {text}", "zorder": 3}
             words(axes, near, f"{share[text]:.2f}", bbox=plate, **style)

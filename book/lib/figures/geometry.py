@@ -31,11 +31,11 @@ def _foot(query, key) -> tuple[list[float], float]:
     return [score / square * q for q in query], score
 
 
-def _name(axes, tip, text, colour) -> None:
+def _name(axes, tip, text, colour, side="center") -> None:
     """A word beyond the tip of an arrow from the origin."""
     above = tip[1] >= 0
     at = (tip[0], tip[1] + (0.12 if above else -0.12))
-    style = {"weight": "bold", "va": "bottom" if above else "top"}
+    style = {"weight": "bold", "va": "bottom" if above else "top", "ha": side}
     words(axes, at, text, color=colour, **style)
 
 
@@ -81,9 +81,10 @@ def shadows(
         axes.plot([0, end[0]], [0, end[1]], **style)
         _drop(axes, k, end, word)
         _square(axes, end, k)
-        for tip, text, colour in ((q, name, QUERY), (k, word, KEY)):
-            arrow(axes, (0, 0), tip, colour, text, **BOLD)
-            _name(axes, tip, text, colour)
+        arrow(axes, (0, 0), q, QUERY, name, **BOLD)
+        _name(axes, q, name, QUERY, "right")  # beside the line, not on it
+        arrow(axes, (0, 0), k, KEY, word, **BOLD)
+        _name(axes, k, word, KEY)
         axes.set_title(_product(math.hypot(*q), score, f"{name} · {word}"))
         axes.set_aspect("equal")
         span = [(min(p) - 0.4, max(p) + 0.4) for p in (xs, ys)]
@@ -179,7 +180,7 @@ def to_shares(
     for axes, panel in zip(panels, panels[1:], strict=False):
         style = {"arrowprops": {"arrowstyle": "-|>", "color": INK, "lw": 1.2}}
         ends = {"xycoords": panel.transAxes, "textcoords": axes.transAxes}
-        panel.annotate("", (0.0, 1.07), (0.8, 1.07), **ends, **style)
+        panel.annotate("", (-0.12, 1.07), (0.8, 1.07), **ends, **style)
     return list(panels)
 
 

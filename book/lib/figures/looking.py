@@ -234,6 +234,7 @@ def differences(panels: dict[str, dict[str, Tensor]]) -> list[Axes]:
         axes.grid(axis="x")
         axes.tick_params(axis="y", length=0)
     drawn[-1].set_xlabel("points of exact match gained")
+    figure.get_layout_engine().set(hspace=0.08)
     return list(drawn)
 
 

@@ -86,6 +86,7 @@ def _table(axes, title, entries, shades, rows, columns) -> None:
     frameless(axes, (many, columns), (many, rows))
     axes.tick_params(labelsize=9, pad=1)
     axes.tick_params(axis="x", rotation=90)
+    axes.tick_params(axis="y", pad=4)
     _seams(axes, len(entries), len(entries))
     axes.set_title(title)
 

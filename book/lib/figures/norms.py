@@ -84,7 +84,7 @@ def _attention(axes, places) -> None:
 def by_layer(named: dict[str, Tensor], label: str, log: str = "") -> Axes:
     """One line for each name, from the first layer to the last.
 
-    `log` is the form of the numbers on a logarithmic axis.
+    `log` is the form of the numbers on a logarithmic axis, or "10^n".
     """
     figure, axes = plt.subplots()
     for name, values in named.items():
@@ -93,7 +93,8 @@ def by_layer(named: dict[str, Tensor], label: str, log: str = "") -> Axes:
     axes.set(xlabel="layer", ylabel=label, xlim=(1, len(y)))
     if log:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(log)
+        if log != "10^n":  # which is the form that such an axis has
+            axes.yaxis.set_major_formatter(log)
         axes.minorticks_off()
     else:
         axes.set_ylim(bottom=0)
@@ -116,9 +117,10 @@ def norm_steps(rows: dict[str, Tensor]) -> Axes:
         for j, value in enumerate(values):
             style = {"color": ACCENT, "ms": 8, "gid": f"{i} {j}"}
             axes.plot([value], [-i], "o", **style)
-            text = f"{value + 0.0:.2f}".removesuffix(".00")
-            above = 0.2 if i < last else -0.2 - 0.24 * (j % 2)
-            words(axes, (value, above - i), text, fontsize=9)
+            near = [v for v in values if 0 < abs(v - value) < 0.7]
+            lower = j % 2 if near else 0  # beside one another is no room
+            above = 0.2 if i < last else -0.2 - 0.24 * lower
+            _number(axes, (value, above - i), value)
             if i < last:
                 end = (steps[i + 1][j], -i - (0.9 if i + 1 == last else 0.66))
                 arrow(axes, (value, -i - 0.1), end, FAINT)
@@ -126,6 +128,13 @@ def norm_steps(rows: dict[str, Tensor]) -> Axes:
     axes.set(xlim=(low - 0.5, high + 0.5), ylim=(-last - 0.6, 0.4))
     frameless(axes, ([], []), ([-i for i in range(len(steps))], list(rows)))
     return axes
+
+
+def _number(axes, at, value) -> None:
+    """A number, for which the line at zero makes room."""
+    text = f"{value + 0.0:.2f}".removesuffix(".00").replace("-", "−")
+    plate = {"fc": "white", "ec": "none", "pad": 1}
+    words(axes, at, text, fontsize=9, bbox=plate)
 
 
 def norm_axes(positions: int, features: int) -> list[Axes]:
@@ -180,8 +189,8 @@ def residual_paths() -> list[Axes]:
         "pre-norm": (("+", 2.7),),
     }
     beside = {
-        "post-norm": (("f", 1.1),),
-        "pre-norm": (("norm", 1.0), ("f", 1.85)),
+        "post-norm": (("$f$", 1.1),),
+        "pre-norm": (("norm", 1.0), ("$f$", 1.85)),
     }
     for axes, title in zip(both, on_path, strict=True):
         low = -0.15
@@ -194,7 +203,7 @@ def residual_paths() -> list[Axes]:
             end = shift + on_path[title][0][1]
             _side(axes, shift + 0.35, beside[title], end)
         arrow(axes, (0, low), (0, 6.75), name="path", **PATH)
-        words(axes, (0, -0.25), "x", va="top")
+        words(axes, (0, -0.25), "$x$", va="top")
         axes.set_title(title)
         bare(axes, (-0.9, 2.4), (-0.7, 6.85))
     return list(both)

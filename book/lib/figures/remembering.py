@@ -91,7 +91,7 @@ def one_step(tokens: list[str], weights: Tensor) -> Axes:
         end = (last / 2 + 0.35 * (j - last / 2), 5.3)
         arrow(axes, (j, 4.25), end, VALUE, f"hand {j}", **wide)
     box(axes, (last / 2, 5.55), (2.4, 0.5), "context", OUTPUT)
-    words(axes, ((last - 1) / 2, -0.45), "kept: grey ground")
+    words(axes, ((last - 1) / 2, -0.45), "kept: in the bands")
     words(axes, (last + 1.1, -0.45), "computed now: all else")
     _new_token(axes, last, tokens[last])
     bare(axes, (-1.0, last + 2.7), (-0.75, 5.9))

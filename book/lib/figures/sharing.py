@@ -90,7 +90,7 @@ def there_and_back(forward: list[str], backward: list[str]) -> Axes:
             words(axes, (x, y), f"${node}$", fontsize=12, bbox=style)
             what = "all-reduce" if kind == "add" else "copy"
             name = f"{names[row]} {node} {what}"
-            words(axes, (x, y - 1.45), what, gid=name, fontsize=10)
+            words(axes, (x, y - 0.85), what, gid=name, fontsize=10)
         for w in range(2):
             up = y + 0.85 - 1.7 * w
             box(axes, (0, up), (2.1, 1.1), texts[1 + w], WORKERS[w])

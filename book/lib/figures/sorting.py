@@ -66,7 +66,8 @@ def looks(
     `axes.images[0].get_array()`.
     """
     wide = [10 if len(columns) <= 8 else 12 for _, columns in panels.values()]
-    size, style = (5.4, 1.3 + 0.29 * len(rows)), {"width_ratios": wide}
+    size = 5.4, 1.3 + 0.29 * len(rows)
+    style = {"gridspec_kw": {"width_ratios": wide, "wspace": 0.06}}
     figure, line = plt.subplots(
         1, len(panels), figsize=size, squeeze=False, **style
     )

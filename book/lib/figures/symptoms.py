@@ -18,6 +18,10 @@ from lib.figures.marks import (
 )
 
 BROWN = "#8C510A"
+LABELS = {
+    "1/√d_head": r"$1/\sqrt{d_\mathrm{head}}$",
+    "1/√d_model": r"$1/\sqrt{d_\mathrm{model}}$",
+}
 
 
 def hearing(tables: dict[str, Tensor], asked: Tensor) -> list[Axes]:
@@ -66,12 +70,13 @@ def too_good(losses: dict[str, list[float]], floor: float) -> Axes:
     styles = {"ls": "-"}, {"ls": "--"}, {"ls": "-."}, {"ls": ":"}
     for (name, loss), style in zip(losses.items(), styles, strict=False):
         drawn = axes.plot(range(1, len(loss) + 1), loss, gid=name, **style)
-        at = (last * 1.02, loss[-1])
+        above = 0.08 if abs(loss[-1] - floor) < 0.1 else 0  # off the line
+        at = (last * 1.02, loss[-1] + above)
         ink = drawn[0].get_color()
         words(axes, at, name, ha="left", color=ink, fontsize=10)
     axes.axhline(floor, color=INK, lw=0.8, gid="floor")
     words(axes, (last * 0.99, floor * 0.1), "cannot be", ha="right")
-    axes.set(xlim=(0, last * 1.34), ylim=(0, 2.5))
+    axes.set(xlim=(0, last * 1.18), ylim=(0, 2.5))
     axes.set(xlabel="step", ylabel="loss")
     return axes
 
@@ -90,11 +95,13 @@ def slopes(names: list[str], points: list[list[Tensor]]) -> Axes:
         style = {"ls": "", "ms": 3.2, "alpha": 0.7, "color": colour}
         axes.plot(xs, ys, mark, gid=name, **style)
         slope = ((dots * logs).sum() / (dots * dots).sum()).item()
-        axes.plot((-1.6, 1.6), (-1.6 * slope, 1.6 * slope), color=colour, lw=1)
+        ends = min(xs), max(xs)
+        axes.plot(ends, [slope * x for x in ends], color=colour, lw=1)
         style = {"ha": "left", "color": colour, "fontsize": 10}
-        end = min(max(xs), 1.6 / slope) + 0.15  # beside the last points
-        words(axes, (end, end * slope - 0.1), name, **style)
-    axes.set(xlim=(-1.7, 3.3), ylim=(-1.75, 1.75))
+        end = max(xs) + 0.2  # beside the last points
+        at = (end, end * slope + (0.05 if slope > 0.3 else -0.15))
+        words(axes, at, LABELS.get(name, name), **style)
+    axes.set_xlim(right=3.5)
     axes.set(xlabel="q · k", ylabel="log of the weight")
     axes.grid()
     return axes

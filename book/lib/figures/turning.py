@@ -150,9 +150,10 @@ def agreement(table: Tensor, places: list[int], reach: int) -> Axes:
     d_model, distances = table.shape[1], list(range(-reach, reach + 1))
     for i, style in zip((0, d_model // 8), ("-", "--"), strict=True):
         speed = 10_000 ** (-2 * i / d_model)
-        y = [math.cos(speed * d) for d in distances]
+        x = [d / 10 for d in range(-10 * reach, 10 * reach + 1)]
+        y = [math.cos(speed * d) for d in x]
         thin = {"lw": 0.9, "color": FAINT, "gid": f"pair {i}"}
-        axes.plot(distances, y, style, label=f"pair {i} alone", **thin)
+        axes.plot(x, y, style, label=f"pair {i} alone", **thin)
     for p in places:
         near = table[p - reach : p + reach + 1] @ table[p] / (d_model / 2)
         if p == places[0]:
