@@ -1,8 +1,7 @@
-"""The built site, a server for it and one browser, for all tests here."""
+"""The built site and a server for it, for all tests here."""
 
 import fcntl
 import functools
-import os
 import subprocess
 import sys
 import threading
@@ -11,9 +10,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
-
-from tools.pdf import printing
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
@@ -53,10 +49,10 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Say nothing: pytest's own report is enough."""
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """The site's address on a free port of this machine."""
-    handler = functools.partial(QuietHandler, directory=site)
+@contextmanager
+def served(folder, kind=QuietHandler):
+    """The address of a folder on a free port of this machine."""
+    handler = functools.partial(kind, directory=folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -67,21 +63,7 @@ def address(site):
 
 
 @pytest.fixture(scope="session")
-def chromium():
-    """The path of Chromium; in CI its absence is an error, not a skip."""
-    program = printing.program()
-    if not program:
-        missing = "browser tests need Chromium (apt install chromium)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    return program
-
-
-@pytest.fixture(scope="session")
-def browser(chromium):
-    """Headless Chromium."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=printing.FLAGS
-        )
-        yield browser
-        browser.close()
+def address(site):
+    """The site's address."""
+    with served(site) as there:
+        yield there

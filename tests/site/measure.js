@@ -22,14 +22,28 @@
     const texts = box ? [...link.querySelectorAll("text")] : [];
     return texts.filter((text) => !inside(rect(text), rect(box)));
   });
+  // What follows a formula without a blank, and stands on the next line.
+  const stranded = all("span.math").filter((formula) => {
+    const text = formula.nextSibling;
+    if (text?.nodeType !== Node.TEXT_NODE || /^[\s\w]/.test(text.data))
+      return false;
+    const sign = document.createRange();
+    sign.setStart(text, 0);
+    sign.setEnd(text, 1);
+    return rect(sign).top > rect(formula).bottom;
+  });
   return {
     width: document.scrollingElement.scrollWidth,
     formulas: all(".math").length,
     cutFormulas: [...displayed, ...inline].map(tex),
+    stranded: stranded.map(tex),
     unmarked: displayed.filter((box) => !isMarked(box)).map(tex),
     cutOutputs: all(".cell_output pre, .cell_output table")
       .filter((box) => room(box) > 0)
       .map((box) => box.textContent),
+    cutTables: all("main table")
+      .filter((table) => table.checkVisibility() && room(table) > 0)
+      .map((table) => table.textContent),
     spilled: spilled.map((text) => text.textContent),
   };
 };

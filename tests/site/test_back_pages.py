@@ -80,7 +80,7 @@ def test_every_chapter_of_the_map_has_its_minutes(site):
             if item.a and item.a["href"] == f"{name}.html"
         ]
         shown = entry.select_one(".soon").get_text()
-        assert shown == f"{chapter.minutes} min"
+        assert shown == f"{chapter.minutes}\u00a0min"
 
 
 def test_every_work_says_who_cites_it(site):

@@ -117,6 +117,7 @@ def test_fits_a_phone(on_phone):
         for width, view in views.items():
             assert view["width"] <= width
             assert view["spilled"] == []
+            assert view["stranded"] == []
     on_phone.assert_calm()
 
 
@@ -128,6 +129,11 @@ def test_is_legible_on_a_phone(on_phone):
 def test_no_formula_is_cut_on_a_phone(on_phone):
     for view in on_phone.usual.values():
         assert view["cutFormulas"] == []
+
+
+def test_no_table_is_cut_on_a_phone(on_phone):
+    for view in on_phone.usual.values():
+        assert view["cutTables"] == []
 
 
 def test_a_formula_that_scrolls_says_so(on_phone):

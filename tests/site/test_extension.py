@@ -23,6 +23,7 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import parse_string
 
+from tests.site import index_file
 from tests.site.conftest import ROOT, build
 from tools import cells, taught
 from tools.gpu_report import source_hash
@@ -248,7 +249,7 @@ def test_the_citation_says_what_the_file_says():
 
 
 def test_the_address_is_that_of_the_file_or_of_the_configuration():
-    assert citing.address(DATA, "https://github.com/OWNER/REPO") == ""
+    assert citing.address(DATA, "") == ""
     assert citing.address(DATA, URL) == URL
     assert citing.address(DATA | {"url": "https://b.example"}, URL) == (
         "https://b.example"
@@ -265,7 +266,8 @@ def test_minutes_stand_behind_the_chapters_of_the_map():
         "1. [A](01_a.ipynb). Why?\n2. [B](02_b.ipynb). How?\n[A](01_a.ipynb)."
     )
     assert reading_time.with_minutes(text, {"01_a": 35, "02_b": None}) == (
-        "1. [A](01_a.ipynb). Why? [35 min]{.soon}\n2. [B](02_b.ipynb). How?\n"
+        "1. [A](01_a.ipynb). Why? [35\u00a0min]{.soon}\n"
+        "2. [B](02_b.ipynb). How?\n"
         "[A](01_a.ipynb)."
     )
 
@@ -345,7 +347,8 @@ never used
 : A term that no chapter has.
 """
 PAGES = {
-    "index": "# Index\n\n1. [One](01_one.ipynb). Why?\n",
+    "index": "# Index\n\n1. [One](01_one.ipynb). Why?\n\n"
+    "```{explorer} dates.date_explorer\n:compact:\n```\n",
     "glossary": GLOSSARY,
     "tested": "# Tested\n\n```{gpu-reports}\n```\n",
     "cite": "# Cite\n\n```{citation} bibtex\n```\n",
@@ -424,14 +427,24 @@ def test_the_glossary_leads_to_the_first_use(small):
     (use,) = main_of(small, "glossary").select("a.first-use")
     assert use.get_text() == "Chapter 1"
     assert use["href"] == "01_one.html#one"
-    index = (small / "_build" / "html" / "searchindex.js").read_text()
-    (places,) = re.findall(r'"key": (\[\[.*?\]\])', index)
-    found = [(place, main) for _, place, main in json.loads(places)]
-    assert found == [("one", True), ("how", True), ("term-key", True)]
 
 
 def test_the_title_page_says_how_long_a_chapter_takes(small):
-    assert "Why? 35 min" in main_of(small, "index").get_text()
+    assert "Why? 35\u00a0min" in main_of(small, "index").get_text()
+
+
+def test_a_page_of_text_has_an_explorer_where_it_says_so(small):
+    (element,) = main_of(small, "index").find_all("date-explorer")
+    assert element["data-compact"] == "true" and element.table
+    loaded = element["data-scripts"].split()
+    page = small / "_build" / "html" / "book" / "index.html"
+    sources = BeautifulSoup(page.read_text(), "html.parser").head.find_all(
+        "script", src=re.compile("explorers/")
+    )
+    names = [Path(tag["src"].partition("?")[0]).stem for tag in sources]
+    assert names == loaded and "date_model" not in loaded
+    beside = small / "_build" / "html" / "_static" / "explorers"
+    assert (beside / "date_model.js").exists()
 
 
 def test_the_library_leads_to_the_chapter_that_teaches_it(small):
@@ -497,14 +510,55 @@ def test_without_a_report_the_page_says_so(tmp_path):
     assert dates == ["2026-03-04", "2026-01-02"]
 
 
-def test_a_rebuild_keeps_the_terms_of_all_pages_in_the_search(small):
-    index = small / "_build" / "html" / "searchindex.js"
-    (before,) = re.findall(r'"?indexentries"?: ({.*?\]})', index.read_text())
-    assert '"key": [[' in before and before.count("[") > 2
+def found(small):
+    """What the search knows, by page and place."""
+    sections = index_file.sections(small / "_build" / "html")
+    return {(Path(s.page).stem, s.anchor): s for s in sections}
+
+
+def test_the_search_knows_a_term_where_it_is_first_used(small):
+    sections = found(small)
+    assert sections["01_one", ""].terms == ["key", "name"]
+    assert sections["01_one", ""].bold == ["keys", "nothing"]
+    assert sections["02_two", "how"].bold == ["key", "name"]
+    assert sections["02_two", "how"].terms == ["softmax"]
+    entry = sections["glossary", "term-key"]
+    assert (entry.title, entry.text) == (
+        "key (name)",
+        "What something is found by.",
+    )
+    assert index_file.read(small / "_build" / "html")["aliases"]["name"] == (
+        "key"
+    )
+
+
+def test_the_search_knows_the_pages_that_are_made(small):
+    sections = found(small)
+    name = sections["library_1", "softmax-softmax"]
+    assert name.title == "softmax" and "def softmax" not in name.text
+    work = sections["bibliography", "vaswani2017"]
+    assert work.title == "Vaswani 2017"
+    assert "Attention is all you need." in work.text
+    assert sections["01_one", ""].title == "One"
+    assert sections["01_one", ""].text.endswith(
+        "A key finds; Vaswani says so. All keys do, and nothing else."
+    )
+
+
+def test_nothing_of_sphinx_s_search_is_shipped(small):
+    site = small / "_build" / "html"
+    assert not [*site.rglob("searchindex.js"), *site.rglob("searchtools*")]
+
+
+def test_a_rebuild_keeps_all_pages_in_the_search(small):
+    before = found(small)
     path = small / "book" / "02_two.ipynb"
     notebook = nbformat.read(path, 4)
     notebook.cells.append(new_markdown_cell("More."))
     nbformat.write(notebook, path)
     build(small)
-    (after,) = re.findall(r'"?indexentries"?: ({.*?\]})', index.read_text())
-    assert after == before
+    after = found(small)
+    assert after.keys() == before.keys()
+    assert [key for key in after if after[key] != before[key]] == [
+        ("02_two", "how")
+    ]

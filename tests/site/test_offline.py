@@ -8,7 +8,7 @@ import pytest
 from book._ext import downloads
 from tests.site.pages import DOCUMENTS, NOTEBOOKS
 from tests.site.test_html import broken, soup_of, targets
-from tests.site.visit import Visit
+from tests.site.visit import Visit, until
 from tools import offline
 
 LOADED = "(image) => image.complete && image.naturalWidth > 0"
@@ -74,7 +74,7 @@ def test_its_pages_open_without_a_network(unpacked, alone, name):
     alone.load((unpacked / f"{name}.html").as_uri())
     for image in alone.tab.locator("figure img").all():
         image.scroll_into_view_if_needed()
-        alone.tab.wait_for_function(LOADED, arg=image.element_handle())
+        until(alone.tab, LOADED, arg=image.element_handle())
     seen = alone.look()
     assert seen["mistakes"] == 0 and seen["typeset"] == seen["formulas"]
     assert all(url.startswith("file:") for url in alone.requests)

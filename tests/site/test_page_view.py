@@ -2,7 +2,6 @@
 
 import importlib
 import shutil
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -15,7 +14,9 @@ from nbformat.v4 import (
     new_output,
 )
 
-from book._ext.page_view import link_pages, note_on_checks, page_cells
+from book._ext.page_view import adapt_outputs, note_on_checks, page_cells
+from lib.explorers import FOLDER as EXPLORERS
+from lib.explorers import Explorer
 from tests import sample
 from tests.site.conftest import ROOT, build
 
@@ -124,10 +125,27 @@ def test_other_cells_stay_as_they_are():
 def test_links_of_a_drawing_lead_to_pages(link, shown):
     data = {"text/html": f"<p>{link * 2}</p>", "text/plain": link}
     cell = new_code_cell("drawing", outputs=[new_output("display_data", data)])
-    link_pages(cell)
+    adapt_outputs(cell)
     (output,) = cell.outputs
     assert output.data["text/html"] == f"<p>{(shown or link) * 2}</p>"
     assert output.data["text/plain"] == link
+
+
+def explorer():
+    """A cell that has just been run in Jupyter."""
+    made = Explorer("mask-explorer", "<p>A table.</p>", words=["a"])
+    output = new_output("execute_result", {"text/html": made._repr_html_()})
+    tags = {"tags": ["hide-input", "explorer"]}
+    return new_code_cell("masks()", metadata=tags, outputs=[output])
+
+
+def test_an_explorer_stands_on_the_page_without_code_and_scripts():
+    (shown,) = page_cells(explorer())
+    adapt_outputs(shown)
+    assert shown.metadata["tags"] == ["remove-input", "explorer"]
+    html = shown.outputs[0].data["text/html"]
+    assert html.startswith("<mask-explorer ")
+    assert html.endswith("<p>A table.</p>\n</mask-explorer>")
 
 
 @pytest.mark.parametrize(
@@ -165,49 +183,6 @@ def test_a_wrong_formula_is_a_warning_that_names_it(extension, caplog):
     assert r"\notacommand" in record.getMessage()
 
 
-@pytest.mark.parametrize(
-    "url, page, names",
-    [
-        ("https://github.com/OWNER/REPO", "one.ipynb", []),
-        ("https://github.com/someone/book", "one.md", []),
-        (
-            "https://github.com/someone/book/",
-            "one.ipynb",
-            ["Open in Colab", "Source", "Report a mistake"],
-        ),
-    ],
-)
-def test_links_need_an_address_and_a_notebook(extension, url, page, names):
-    app = SimpleNamespace(
-        srcdir="/book",
-        env=SimpleNamespace(doc2path=lambda name: f"/book/{page}"),
-        config=SimpleNamespace(
-            html_theme_options={"repository_url": url}, student_path=""
-        ),
-    )
-    links = extension.colab_and_source_links(app, "one")
-    assert [name for name, link in links] == names
-
-
-@pytest.mark.parametrize(
-    "path, opened",
-    [("", "book/one.ipynb"), ("course/student", "course/student/one.ipynb")],
-)
-def test_colab_opens_the_edition_that_is_configured(extension, path, opened):
-    options = {"repository_url": "https://github.com/someone/book"}
-    app = SimpleNamespace(
-        srcdir="/book",
-        env=SimpleNamespace(doc2path=lambda name: "/book/book/one.ipynb"),
-        config=SimpleNamespace(html_theme_options=options, student_path=path),
-    )
-    links = dict(extension.colab_and_source_links(app, "book/one"))
-    assert links["Open in Colab"] == (
-        "https://colab.research.google.com/github/someone/book/blob/main/"
-        f"{opened}"
-    )
-    assert links["Source"].endswith("/someone/book/blob/main/book/one.ipynb")
-
-
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """A built book of one page whose repository has an address."""
@@ -223,8 +198,10 @@ def published(tmp_path_factory):
     for name in ("_ext", "references.bib"):
         (book / name).symlink_to(ROOT / "book" / name)
     shutil.copytree(ROOT / "book" / "_static", book / "_static")
+    shutil.copytree(EXPLORERS, book / "lib" / "explorers")
     title = new_markdown_cell(f"# One\n\n{BADGE}\n\nText.")
-    nbformat.write(new_notebook(cells=[title]), book / "one.ipynb")
+    cells = [title, explorer()]
+    nbformat.write(new_notebook(cells=cells), book / "one.ipynb")
     build(folder)
     return folder
 
@@ -238,21 +215,51 @@ def test_links_appear_with_the_address(published):
     page = page_of(published)
     links = {a.get_text(): a["href"] for a in page.select(".page-links a")}
     assert links == {
-        "Open in Colab": "https://colab.research.google.com/github/someone/"
+        "Run in Colab": "https://colab.research.google.com/github/someone/"
         "book/blob/v1.0/book/one.ipynb",
+        "Notebook": "../notebooks/one.ipynb",
+    }
+    links = {a.get_text(): a["href"] for a in page.select(".page-footer a")}
+    report = links.pop("Report a mistake here")
+    assert report.startswith("https://github.com/someone/book/issues/new?")
+    assert links == {
         "Source": "https://github.com/someone/book/blob/v1.0/book/one.ipynb",
-        "Report a mistake": "https://github.com/someone/book/issues/new",
     }
     assert not page.main.find("img")
 
 
-def test_a_changed_style_sheet_reaches_the_pages(published):
+def test_a_page_loads_the_scripts_of_its_explorers(published):
+    page = page_of(published)
+    scripts = [s["src"] for s in page.find_all("script", src=True)]
+    own = [name for name in scripts if "explorers/" in name]
+    assert own == [
+        f"../_static/explorers/{name}.js" for name in ("core", "mask-explorer")
+    ]
+    for name in own:
+        copy = published / "_build" / "html" / "book" / name
+        assert copy.read_text() == (EXPLORERS / copy.name).read_text()
+    assert page.select_one("mask-explorer p").get_text() == "A table."
+    assert not page.find("script", attrs={"data-explorer": True})
+    assert not page.select(".tag_explorer .cell_input")
+    search = published / "_build" / "html" / "search.html"
+    assert "explorers/" not in search.read_text()
+
+
+@pytest.mark.parametrize(
+    "source, copies",
+    [
+        ("_static/custom.css", ["custom.css", "book.css"]),
+        ("_static/page.css", ["book.css"]),
+        ("lib/explorers/core.js", ["explorers/core.js"]),
+    ],
+)
+def test_a_changed_file_reaches_the_pages(published, source, copies):
     changed = "/* another look */"
-    with (published / "book/_static/custom.css").open("a") as style:
-        style.write(changed)
+    with (published / "book" / source).open("a") as file:
+        file.write(changed)
     build(published)
     static = published / "_build" / "html" / "_static"
     linked = page_of(published).find("link", rel="stylesheet")["href"]
     assert linked.endswith("_static/book.css")
-    for name in ("custom.css", "book.css"):
-        assert (static / name).read_text().endswith(changed)
+    for name in copies:
+        assert changed in (static / name).read_text()

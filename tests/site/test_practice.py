@@ -18,6 +18,7 @@ from tests.site.visit import Visit
 
 SCRIPT = ROOT / "book" / "_static" / "quiz.js"
 MOST_BYTES = 5_000  # of the script
+NONE = "5 questions. First tries count."
 FILL = """(text) => {
   for (const key of Object.keys(localStorage)) localStorage[key] = text;
 }"""
@@ -96,8 +97,18 @@ def test_each_choice_is_told_why(tab):
     assert len(shown(tab)) == 2
 
 
+def test_a_formula_in_a_choice_is_read_out(tab):
+    spoken = "The sum 3 + 3, or 2 ⋅ 3."
+    button = tab.get_by_role("button", name=spoken, exact=True)
+    assert button.locator(".katex").count() == 1
+    button.click()
+    verdict = r"(Right|Wrong)"
+    named = re.compile(f"{re.escape(spoken)} ?{verdict}")
+    assert tab.get_by_role("button", name=named).count() == 1
+
+
 def test_the_first_try_counts(tab):
-    assert score(tab) == ""
+    assert score(tab) == NONE
     pick(tab, 1, "No")
     assert score(tab) == "0 of 1 at the first try. 4 to go."
     pick(tab, 1, "Yes")
@@ -112,7 +123,7 @@ def test_it_can_be_begun_again(tab):
     assert not again.is_visible()
     pick(tab, 1, "No")
     again.click()
-    assert score(tab) == "" and shown(tab) == []
+    assert score(tab) == NONE and shown(tab) == []
     assert not again.is_visible()
     assert tab.evaluate("document.activeElement.matches('.choice > button')")
     pick(tab, 1, "Yes")
@@ -136,7 +147,7 @@ def test_an_answer_to_a_question_that_has_changed_is_forgotten(tab):
         "localStorage[key].replaceAll('power', 'root')))"
     )
     tab.reload()
-    assert score(tab) == "" and shown(tab) == []
+    assert score(tab) == NONE and shown(tab) == []
 
 
 @pytest.mark.parametrize("stored", ["{", "null", '{"1": 2}', "[]"])
@@ -144,7 +155,7 @@ def test_what_lies_in_the_browser_may_be_anything(visit, stored):
     pick(visit.tab, 1, "Yes")
     visit.tab.evaluate(FILL, stored)
     visit.load(visit.tab.url)
-    assert score(visit.tab) == ""
+    assert score(visit.tab) == NONE
     visit.assert_calm()
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from book._ext import slides as links
 from tests.site.conftest import ROOT
-from tests.site.visit import FONTS, PROBE, SETTLE, Visit
+from tests.site.visit import FONTS, PROBE, SETTLE, Visit, until
 from tools.slides import __main__ as tool
 from tools.slides import deck
 from tools.taught import chapters
@@ -126,7 +126,7 @@ def offline(browser):
 def opened(context, path, query=""):
     visit = Visit(context.new_page())
     visit.load(path.as_uri() + query)
-    visit.tab.wait_for_function(READY)
+    until(visit.tab, READY)
     return visit
 
 
@@ -216,7 +216,7 @@ def test_speaker_view_follows_without_a_server(deck_page, offline):
     tab.keyboard.press("ArrowRight")
     notes.get_by_text("White.").wait_for()
     speaker.keyboard.press("ArrowRight")
-    tab.wait_for_function("Reveal.getIndices().h === 2")
+    until(tab, "Reveal.getIndices().h === 2")
     speaker.close()
     deck_page.assert_calm()
 

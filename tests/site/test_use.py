@@ -1,11 +1,9 @@
-"""What a reader does: search, follow links, open the menu, copy code."""
-
-import re
+"""What a reader does: follow links, open the menu, copy code."""
 
 import pytest
 
 from tests.site.pages import PAGES
-from tests.site.visit import Visit
+from tests.site.visit import Visit, until
 
 LONG = "book/04_masks.html"
 TOP = "(element) => element.getBoundingClientRect().top"
@@ -104,7 +102,7 @@ def test_menu_holds_the_focus_and_gives_it_back(browser, address):
     tab.goto(address + LONG)
     focus = "document.activeElement.closest('.menu, .menu-button').className"
     tab.click(".menu-button")
-    tab.wait_for_function(f"{focus} === 'menu'")
+    until(tab, f"{focus} === 'menu'")
     assert tab.get_by_role("dialog", name="Contents and search").is_visible()
     for _ in range(3):
         tab.keyboard.press("Tab")
@@ -154,67 +152,6 @@ def test_deep_links_land_at_once_and_below_the_bar(tab, address):
     assert (tab.evaluate("scrollY"), headings_top(tab, last)) == at_load
     links.first.click()
     assert bar <= headings_top(tab, first) <= bar + 40
-
-
-def find(tab, word):
-    tab.locator("input[name=q]").first.fill(word)
-    tab.locator("input[name=q]").first.press("Enter")
-    tab.wait_for_selector("#search-results h2:text('Search Results')")
-    tab.wait_for_load_state("networkidle")  # the pages of the snippets
-
-
-@pytest.mark.parametrize(
-    "word, page",
-    [
-        ("padding", "book/01_tokens_and_embeddings.html"),
-        ("overflow", "book/02_dot_products_and_softmax.html"),
-        ("einsum", "book/03_scoring_with_einsum.html"),
-    ],
-)
-def test_search_finds_the_page(tab, address, word, page):
-    visit = Visit(tab)
-    visit.load(address + PAGES[0])
-    find(tab, word)
-    snippets = tab.locator("#search-results .context").all_text_contents()
-    assert not re.search(r"\\[a-z]+\{", " ".join(snippets))  # TeX
-    tab.locator(f"#search-results a[href^='{page}']").first.click()
-    tab.wait_for_url(re.compile(re.escape(page)))
-    visit.assert_calm()
-
-
-@pytest.mark.parametrize(
-    "query, places",
-    [
-        ("RoPE", ["06_positions.html#", "glossary.html#term-rotary"]),
-        ("exposure bias", ["11_training.html#", "glossary.html#term-expo"]),
-        ("causal_mask", ["library_2.html#masks-causal_mask"]),
-    ],
-)
-def test_a_term_or_a_name_is_found_in_its_section(tab, address, query, places):
-    tab.goto(address + PAGES[0])
-    find(tab, query)
-    results = tab.locator("#search-results li > a").all()[:5]
-    found = [link.get_attribute("href") for link in results]
-    for place in places:
-        page, anchor = place.split("#")
-        assert any(page in url and f"#{anchor}" in url for url in found)
-
-
-def test_search_marks_the_words_of_this_query_only(tab, address):
-    tab.goto(address + PAGES[0])
-    find(tab, "heads")
-    find(tab, "overflow")
-    marked = tab.locator(".highlighted").all_text_contents()
-    assert {word.lower() for word in marked} == {"overflow"}
-    assert tab.locator(".menu .highlighted").count() == 0
-
-
-def test_search_works_as_a_file(tab, site):
-    visit = Visit(tab)
-    visit.load((site / "search.html").as_uri())
-    find(tab, "overflow")
-    assert tab.locator("#search-results li").count() >= 1
-    visit.assert_calm()
 
 
 FACES = {
@@ -336,7 +273,7 @@ def test_figures_fill_the_column_on_the_pages_ground(
     tab.goto(address + LONG)
     image = tab.locator("figure img").first
     image.scroll_into_view_if_needed()
-    tab.wait_for_function("(i) => i.complete", arg=image.element_handle())
+    until(tab, "(i) => i.complete", arg=image.element_handle())
     column = tab.locator("section > p").first.bounding_box()["width"]
     assert image.bounding_box()["width"] == pytest.approx(column)
     assert image.evaluate(DARKNESS) == ground

@@ -1,7 +1,10 @@
 """One visit of a browser to one page, and what is noticed on the way."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from playwright.sync_api import Error
 
 HERE = Path(__file__).parent
 PROBE = (HERE / "probe.js").read_text()
@@ -18,10 +21,35 @@ FONTS = "document.fonts.ready.then(() => true)"
 UNFOLD = """
 document.querySelectorAll("details").forEach((box) => (box.open = true))
 """
+# As an element it would be refused: the pages have a policy.
+ADD_STYLE = """(text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    document.adoptedStyleSheets.push(sheet);
+}"""
 # Boxes tell the keyboard that they scroll one frame after their size changes.
 SETTLE = """
 new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
 """
+
+
+def until(tab, expression, arg=None):
+    """Wait for something to become true on a page.
+
+    Playwright's `wait_for_function` evaluates text, which a policy forbids.
+
+    Args:
+        tab: where to look.
+        expression: JavaScript; a function if there is something to give it.
+        arg: what it is given.
+    """
+    asked = expression if arg is None else f"({expression})(arg)"
+    for _ in range(600):
+        with suppress(Error):  # while another page comes
+            if tab.evaluate(f"(arg) => Boolean({asked})", arg):
+                return
+        tab.wait_for_timeout(50)
+    raise TimeoutError(f"this never became true: {expression}")
 
 
 @dataclass
@@ -30,16 +58,30 @@ class Visit:
 
     tab: object
     requests: list = field(default_factory=list)
+    begun: dict = field(default_factory=dict)  # on which page, by request
+    pages: int = 0
     failures: list = field(default_factory=list)
     messages: list = field(default_factory=list)
 
     def __post_init__(self):
         self.tab.add_init_script(COUNT_SHIFTS)
-        self.tab.on("request", lambda r: self.requests.append(r.url))
-        self.tab.on("requestfailed", lambda r: self.failures.append(r.url))
+        self.tab.on("request", self.note_request)
+        self.tab.on("requestfailed", self.note_failure)
         self.tab.on("response", self.note_refusal)
         self.tab.on("console", lambda m: self.messages.append(m.text))
         self.tab.on("pageerror", lambda e: self.messages.append(str(e)))
+
+    def note_request(self, request):
+        self.requests.append(request.url)
+        if request.is_navigation_request():
+            self.pages += request.frame == self.tab.main_frame
+        self.begun[request] = self.pages
+
+    def note_failure(self, request):
+        """A page that is left takes its unfinished requests with it."""
+        left = self.begun[request] < self.pages
+        if not (left and request.failure == "net::ERR_ABORTED"):
+            self.failures.append(request.url)
 
     def note_refusal(self, response):
         if response.status >= 400:
@@ -65,7 +107,7 @@ class Visit:
 
     def widen(self):
         """From here on in wide typefaces and larger text."""
-        self.tab.add_style_tag(content=WIDE)
+        self.tab.evaluate(ADD_STYLE, WIDE)
         self.tab.evaluate("document.body.offsetWidth")  # asks for the fonts
         self.tab.evaluate(FONTS)
 

@@ -1,0 +1,226 @@
+"""What the browser remembers of a reader, shows and forgets."""
+
+import json
+
+import pytest
+
+from tests.site.pages import NOTEBOOKS, PAGES
+from tests.site.visit import Visit
+
+CHAPTER = "book/05_heads.html"
+NEXT = "book/06_positions.html"
+HOME = PAGES[0]
+KEY = "Object.keys(localStorage).find((key) => key.startsWith('progress '))"
+KEPT = f"JSON.parse(localStorage.getItem({KEY}))"
+FILL = f"(text) => localStorage.setItem({KEY}, text)"
+END = "(part) => part.lastElementChild.scrollIntoView({ block: 'end' })"
+
+
+@pytest.fixture
+def visit(browser, address):
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    visit = Visit(context.new_page())
+    visit.load(address + CHAPTER)
+    yield visit
+    assert visit.messages == []
+    assert context.cookies() == []
+    assert [u for u in visit.requests if not u.startswith(address)] == []
+    context.close()
+
+
+@pytest.fixture
+def tab(visit):
+    return visit.tab
+
+
+def read(tab, *names):
+    """Read these sections to their ends."""
+    for name in names:
+        tab.locator(f"#{name}").evaluate(END)
+        tab.locator(f".page-toc a.is-read[href='#{name}']").wait_for()
+
+
+def entry(tab, page=CHAPTER):
+    """What is kept of a page."""
+    return tab.evaluate(KEPT)["pages"][page]
+
+
+def mark(tab, page="05_heads"):
+    """What the contents say of a chapter, and the share that they draw."""
+    link = tab.locator(f".book-nav a[href*='{page}'], .book-nav a.current")
+    line = link.first.locator(".progress-mark")
+    share = line.evaluate("(m) => m.style.getPropertyValue('--share')")
+    return line.text_content().strip(), float(share)
+
+
+def test_at_first_there_is_nothing_to_tell(tab, address):
+    assert tab.locator(".progress, .progress-mark, a.is-read").count() == 0
+    tab.goto(address + HOME)
+    assert tab.locator(".progress, .progress-mark, .go-on").count() == 0
+
+
+def test_a_section_is_read_when_its_end_has_been_seen(tab, address):
+    read(tab, "heads-side-by-side", "the-cut")
+    known = entry(tab)
+    assert {"heads-side-by-side", "the-cut"} <= set(known["read"])
+    assert len(known["read"]) <= 4 < known["sections"]
+    number, sections = len(known["read"]), known["sections"]
+    expected = f"{number} of {sections} sections read", number / sections
+    assert mark(tab) == expected
+    tab.goto(address + "book/glossary.html")
+    assert mark(tab) == expected
+    told = tab.locator(".progress").inner_text()
+    assert "sections read, 0 exercises done" in told
+
+
+def test_all_sections_are_the_whole_line(tab):
+    page = "main > section > section[id]:not(#exercises)"
+    ids = tab.locator(page).evaluate_all("(all) => all.map((s) => s.id)")
+    read(tab, "the-cut")
+    kept = tab.evaluate(KEPT)
+    kept["pages"][CHAPTER]["read"] = ids
+    tab.evaluate(FILL, json.dumps(kept))
+    tab.reload()
+    assert mark(tab) == (f"{len(ids)} of {len(ids)} sections read", 1)
+
+
+def test_the_reader_ticks_an_exercise(tab):
+    boxes = tab.locator(".done input")
+    assert boxes.count() == 6
+    box = tab.get_by_label("I have done this exercise").nth(1)
+    box.press("Space")
+    name = box.evaluate("(b) => b.closest('section').id")
+    assert entry(tab)["done"] == [name]
+    assert tab.locator(f".page-toc a.is-read[href='#{name}']").count() == 1
+    tab.reload()
+    assert box.is_checked() and boxes.nth(0).is_checked() is False
+    box.uncheck()
+    assert entry(tab)["done"] == []
+
+
+def go_on(tab, address):
+    """What the title page offers."""
+    tab.goto(address + HOME)
+    return tab.locator(".go-on")
+
+
+def test_the_title_page_offers_to_go_on(tab, address):
+    tab.locator("#the-cut").evaluate("(part) => part.scrollIntoView()")
+    offer = go_on(tab, address)
+    assert offer.inner_text() == (
+        "Go on where you were: 5. Heads: split and merge, The cut"
+    )
+    offer.locator("a").click()
+    tab.wait_for_url(f"{address}{CHAPTER}#the-cut")
+
+
+def test_at_the_end_of_a_chapter_the_next_one_is_offered(tab, address):
+    tab.evaluate("scrollTo(0, document.body.scrollHeight)")
+    offer = go_on(tab, address)
+    assert offer.inner_text() == "Go on where you were: 6. Positions"
+    offer.locator("a").click()
+    tab.wait_for_url(address + NEXT)
+
+
+def test_a_look_at_a_page_is_no_place_to_go_on(tab, address):
+    tab.goto(address + NEXT)
+    assert go_on(tab, address).count() == 0
+
+
+def test_it_can_be_forgotten(tab, address):
+    read(tab, "the-cut")
+    tab.locator(".done input").first.check()
+    tab.locator(".choice > button").first.click()
+    tab.evaluate("localStorage.setItem('theme', 'dark')")
+    tab.get_by_role("button", name="Forget it").click()
+    assert tab.evaluate("Object.keys(localStorage)") == ["theme"]
+    assert tab.locator(".progress, .progress-mark, a.is-read").count() == 0
+    assert not tab.locator(".done input").first.is_checked()
+    assert go_on(tab, address).count() == 0
+    assert tab.evaluate("Object.keys(localStorage)") == ["theme"]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "{",
+        "null",
+        "[]",
+        "3",
+        '{"pages": 3, "last": 4}',
+        '{"pages": {"book/05_heads.html": null}}',
+        '{"pages": {"book/05_heads.html": {"read": 1, "done": []}}}',
+        '{"last": {"place": "javascript:alert(1)", "title": "x"}}',
+        '{"last": {"place": "https://elsewhere.example/", "title": "x"}}',
+    ],
+)
+def test_what_lies_in_the_browser_may_be_anything(tab, address, stored):
+    read(tab, "the-cut")
+    offer = go_on(tab, address)
+    assert offer.count() == 1
+    tab.evaluate(FILL, stored)
+    tab.reload()
+    assert offer.count() == 0
+    tab.goto(address + CHAPTER)
+    read(tab, "the-cut")
+    assert entry(tab)["read"] == ["the-cut"]
+
+
+def test_what_a_page_no_longer_has_does_not_count(tab):
+    read(tab, "the-cut")
+    kept = tab.evaluate(KEPT)
+    kept["pages"][CHAPTER] |= {"read": ["gone", "the-cut"], "done": ["gone"]}
+    tab.evaluate(FILL, json.dumps(kept))
+    tab.reload()
+    read(tab, "summary")
+    assert entry(tab)["read"][0] == "the-cut"
+    assert "gone" not in entry(tab)["read"] + entry(tab)["done"]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_exercise_can_be_ticked(tab, address, name):
+    tab.goto(f"{address}{name}.html")
+    heads = tab.locator("#exercises > section > h3").all_inner_texts()
+    wanted = [text for text in heads if text.startswith("Exercise")]
+    assert tab.locator(".done input").count() == len(wanted) >= 4
+
+
+def test_nothing_moves_with_marks(visit, address):
+    read(visit.tab, "what-heads-cost", "the-cut", "summary")
+    assert visit.look()["shift"] < 0.001
+    visit.load(address + NEXT)
+    visit.tab.wait_for_timeout(250)
+    assert visit.look()["shift"] < 0.001
+    visit.load(address + HOME)
+    assert visit.look()["shift"] < 0.001
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_are_legible(visit, address, scheme):
+    read(visit.tab, "the-cut")
+    visit.tab.emulate_media(color_scheme=scheme)
+    assert visit.look(colours=True)["tooFaint"] == []
+    visit.load(address + HOME)
+    assert visit.look(colours=True)["tooFaint"] == []
+
+
+def test_a_private_window_may_refuse(browser, address):
+    context = browser.new_context()
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage',"
+        "{ get() { throw new DOMException('no', 'SecurityError'); } });"
+    )
+    visit = Visit(context.new_page())
+    visit.load(address + CHAPTER)
+    visit.tab.locator(".done input").first.check()
+    visit.tab.wait_for_timeout(100)
+    visit.assert_calm()
+    context.close()
+
+
+def test_without_scripts_nothing_can_be_ticked(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(address + CHAPTER)
+    assert tab.locator(".done, .progress").count() == 0
+    context.close()
