@@ -6,7 +6,8 @@ BIN := .venv/bin
 IS_NAMED := $(filter-out file,$(origin PYTHON))
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
-  book/_static/*/* book/lib/*.py CITATION.cff reports/*.json)
+  book/_static/*/* book/lib/*.py book/lib/explorers/* CITATION.cff \
+  reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
 NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
@@ -20,8 +21,9 @@ export OMP_NUM_THREADS ?= 1
 
 .PHONY: help book serve slides pdf offline site lab student test \
   test-tools test-library test-notebooks test-student test-site test-gpu \
-  test-public test-nbgrader sync address faults kill-rates conformance bench \
-  model ablations project grade answers speedrun lint clean FORCE
+  test-public test-nbgrader test-published publish sync address faults \
+  kill-rates conformance bench model weights ablations project grade answers \
+  speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -48,6 +50,10 @@ offline: book ## 5 s | the website as a zip that opens without a network
 
 site: slides pdf offline ## 2 minutes | the website with the slides and both downloads
 
+publish: export PUBLISHING = 1
+publish: site ## 3 minutes | notebooks and website into branches of origin
+	$(BIN)/python -m tools.publish $(if $(filter-out 0 false,$(GONE)),--gone)
+
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
@@ -56,12 +62,13 @@ student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folde
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")
 
-test: lint test-tools test-library test-notebooks test-student test-site ## 15 minutes | check everything that needs no GPU, cheap checks first
+test: lint test-tools test-library test-notebooks test-student test-site ## 27 minutes | check everything that needs no GPU, cheap checks first
 
 test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
 	$(PYTEST) tests --dist loadscope \
 	  --ignore tests/library --ignore tests/student --ignore tests/site \
-	  --ignore tests/nbgrader --ignore tests/exercises
+	  --ignore tests/nbgrader --ignore tests/exercises \
+	  --ignore tests/explorers
 	$(PYTEST) tests/exercises --dist loadgroup
 	@$(BIN)/python -m tools.teaching --table
 
@@ -81,11 +88,14 @@ test-notebooks: .venv/.tests ## 3 minutes | run each chapter alone, as in Colab 
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
+test-published: .venv/.tests ## 10 minutes | run each notebook as it would be published
+	BOOK_CHAPTERS=$(or $(CHAPTER),all) $(PYTEST) tests/publish/test_alone.py
+
 test-student: .venv/.tests ## 2 minutes | run each notebook of the students' edition
 	$(PYTEST) tests/student
 
-test-site: _build/.book .venv/.tests ## 4 minutes | the built website, in a browser
-	$(PYTEST) tests/site --dist loadscope
+test-site: _build/.book .venv/.tests ## 17 minutes | the built website, in a browser
+	$(PYTEST) tests/site tests/explorers --dist loadscope
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
 	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu_report
@@ -123,6 +133,10 @@ bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages 
 
 model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 from five seeds
 	PYTHONPATH=book $(BIN)/python -m benchmarks.date_model
+	PYTHONPATH=book $(BIN)/python -m tools.weights
+
+weights: .venv/.chapters ## 5 s | the date model as the page loads it, from book/data
+	PYTHONPATH=book $(BIN)/python -m tools.weights
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
 	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations

@@ -1,7 +1,9 @@
 """What lets a chapter run alone, as in Colab: its first cell and its badge.
 
-Both are made from the repository's address in `_config.yml`. As long as that
-is the placeholder there is no badge, and the first cell can only explain.
+Both are made from the repository's address. The chapters that are stored here
+have the one in `_config.yml`: as long as that is the placeholder there is no
+badge, and the first cell can only explain. `make publish` writes copies with
+the address that it finds.
 """
 
 import re
@@ -12,7 +14,17 @@ from textwrap import wrap
 import yaml
 from nbformat.v4 import new_code_cell
 
-PLACEHOLDER = "https://github.com/OWNER/REPO"
+from book._ext import address as place
+from book._ext.address import PLACEHOLDER
+
+# What chapters run, read and link to, and the licences of it all.
+COPIED = (
+    "book/lib",
+    "book/data",
+    "benchmarks/results",
+    "benchmarks/public/reproductions",
+)
+LICENCES = ("LICENSE", "LICENSE-TEXT")
 # What Colab may lack. Everything else, torch above all, is left as it is.
 INSTALLED_IF_MISSING = (
     "jaxtyping",
@@ -85,12 +97,27 @@ class Address:
         return self.url != PLACEHOLDER
 
 
-def read_address(root: Path) -> Address:
-    """The address in `_config.yml`, the only place where it stands."""
+def read_address(root: Path, environment=None) -> Address:
+    """Where the book is: by configuration, workflow or remote.
+
+    Args:
+        root: of the book.
+        environment: variables, those of the process if there are none.
+    """
+    found = place.read(root, environment)
+    return Address(found.url, found.branch) if found else stored_address(root)
+
+
+def stored_address(root: Path) -> Address:
+    """The address in `_config.yml`, which stored notebooks carry."""
+    return Address(*place.configured(root))
+
+
+def student_path(root: Path) -> str:
+    """Where in the repository the students' edition stands; it may not."""
     text = (root / "_config.yml").read_text(encoding="utf-8")
-    repository = yaml.safe_load(text)["repository"]
-    url = repository["url"].rstrip("/").removesuffix(".git")
-    return Address(url, str(repository["branch"]))
+    sphinx = yaml.safe_load(text).get("sphinx", {})
+    return sphinx.get("config", {}).get("student_path", "")
 
 
 def pins(root: Path) -> dict[str, str]:

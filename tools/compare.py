@@ -13,6 +13,8 @@ import os.path
 import re
 from itertools import zip_longest
 
+from book._ext.explorers import without_scripts
+
 NUMBER = re.compile(
     r"(?P<padding>[ ]*)"
     r"(?P<mantissa>[-+]?(?<![\w.])[0-9]+\.[0-9]{2,})"
@@ -114,13 +116,18 @@ def _size(pixels) -> str:
 
 
 def fields(output: dict) -> dict[str, str]:
-    """What a reader sees of an output, by stream name or MIME type."""
+    """What a reader sees of an output, by stream name or MIME type.
+
+    An explorer carries its scripts along only where it has just been run.
+    """
     if output["output_type"] == "stream":
         return {output["name"]: output["text"]}
     if output["output_type"] == "error":
         return {"ename": output["ename"], "evalue": output["evalue"]}
     return {
-        kind: data if isinstance(data, str) else json.dumps(data, indent=1)
+        kind: without_scripts(data)
+        if isinstance(data, str)
+        else json.dumps(data, indent=1)
         for kind, data in sorted(output["data"].items())
     }
 

@@ -52,21 +52,26 @@ def links(words: str, where: dict[str, str]) -> str:
     return f" {words} {named}." if named else ""
 
 
+def title(name: str) -> str:
+    """A heading; code at its beginning stays as it is."""
+    is_word = name.split()[0].rstrip(";").isalpha()
+    return name[0].upper() + name[1:] if is_word else name
+
+
 def entry(bug: Bug) -> str:
     """One bug as Markdown."""
     wrong, right = bug.number(bug.wrong), bug.number(bug.right)
     seen = links("Seen in", bug.where) + links("Discussed in", bug.told)
-    symptom = bug.symptom[0].upper() + bug.symptom[1:]
     numbers = f"`{number(wrong)}`, mended `{number(right)}`"
     ask = bug.check if bug.check.endswith("?") else f"{bug.check}."
     return f"""
-### {bug.name[0].upper()}{bug.name[1:]}
+### {title(bug.name)}
 
 ```diff
 {difference(bug)}
 ```
 
-*{symptom}:* {numbers}. *Ask:* {ask}{seen}"""
+*{title(bug.symptom)}:* {numbers}. *Ask:* {ask}{seen}"""
 
 
 def page() -> str:

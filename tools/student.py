@@ -14,8 +14,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import yaml
-
 from book._ext.answers import stub, without_hidden_tests
 from lib.exercises import find
 from tools import colab, sync
@@ -32,14 +30,7 @@ from tools.taught import ROOT, chapters
 
 FOLDER = ROOT / "_build" / "student"
 HANDOUT = ROOT / "tools" / "handout"
-# What chapters run, read and link to, and the licences of it all.
-COPIED = (
-    "book/lib",
-    "book/data",
-    "benchmarks/results",
-    "benchmarks/public/reproductions",
-)
-LICENCES = ("LICENSE", "LICENSE-TEXT")
+COPIED, LICENCES = colab.COPIED, colab.LICENCES
 # Other programs look for their own file; each leads to AGENTS.md.
 ASSISTANTS = ("CLAUDE.md", "GEMINI.md")
 POINTER = "Read AGENTS.md in this folder and follow it.\n"
@@ -97,16 +88,11 @@ def with_links(text: str) -> str:
 
 def put_head(notebook, name: str, root: Path) -> None:
     """Let the badge lead to this edition, and say how to help a student."""
-    folder, address = student_path(root), colab.read_address(root)
+    folder = colab.student_path(root)
+    address = colab.stored_address(root)
     line = colab.badge(address, name, folder) if folder else ""
     colab.put_badge(notebook, line)
     notebook.cells[0].source += f"\n\n{NOTE}"
-
-
-def student_path(root: Path) -> str:
-    """Where in the public repository this edition stands; it may not."""
-    text = (root / "_config.yml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)["sphinx"]["config"].get("student_path", "")
 
 
 def numbers(task: Task, variant: int) -> dict:

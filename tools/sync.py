@@ -21,6 +21,7 @@ from nbclient.exceptions import (
 from nbformat.v4 import reads
 from traitlets.config import Config
 
+from book._ext.explorers import without_scripts
 from tools import cells, colab
 from tools.taught import (
     MARKER,
@@ -70,7 +71,7 @@ def write_cells(notebook, name: str, root: Path) -> None:
 
     That is the first cell, the badge, the minutes and the definitions.
     """
-    address = colab.read_address(root)
+    address = colab.stored_address(root)
     colab.put_first_cell(notebook, colab.first_cell(address, colab.pins(root)))
     try:
         colab.put_badge(notebook, colab.badge(address, name))
@@ -140,6 +141,9 @@ def normalise(notebook) -> None:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = count
+            if "text/html" in output.get("data", {}):
+                html = without_scripts(output.data["text/html"])
+                output.data["text/html"] = html
 
 
 def give_ids(all_cells: list) -> None:

@@ -43,6 +43,10 @@ def test_a_logarithmic_axis_has_one_form_of_numbers():
     ticks = [text.get_text() for text in axes.get_yticklabels()]
     assert axes.get_yscale() == "log"
     assert all("e" in tick for tick in ticks if tick)
+    axes = figures.by_layer({"plain": line}, "y", log="10^n")
+    plt.gcf().canvas.draw()
+    ticks = [text.get_text() for text in axes.get_yticklabels()]
+    assert all("10^{" in tick for tick in ticks if tick)
 
 
 def test_every_entry_is_followed_from_step_to_step():
@@ -59,7 +63,7 @@ def test_every_entry_is_followed_from_step_to_step():
         "1 0": (-1, -1),
         "1 1": (1, -1),
     }
-    assert [text.get_text() for text in axes.texts] == ["1", "3", "-1", "1"]
+    assert [text.get_text() for text in axes.texts] == ["1", "3", "−1", "1"]
 
 
 def test_layer_norm_takes_a_row_and_batch_norm_a_column():

@@ -254,6 +254,19 @@ def test_outputs(stored, new, message):
     assert difference == message or message in difference
 
 
+def shown(html):
+    return {"output_type": "display_data", "data": {"text/html": html}}
+
+
+def test_the_scripts_that_an_explorer_carries_along_are_not_compared():
+    element, other = "<a-b>\n<p>1</p>\n</a-b>", "<a-b>\n<p>2</p>\n</a-b>"
+    run = f"{element}\n<script data-explorer>let a = 1;\n</script>"
+    assert outputs_difference([shown(element)], [shown(run)]) is None
+    assert outputs_difference([shown(other)], [shown(run)])
+    script = f"{element}\n<script>let a = 1;</script>"
+    assert outputs_difference([shown(element)], [shown(script)])
+
+
 def test_figures_can_be_left_out():
     changed = result(text_plain="<Figure size 640x480>", image_png="")
     assert outputs_difference([FIGURE], [changed], figures=False) is None

@@ -6,6 +6,7 @@ what pip is asked to do. The last tests ask the real pip.
 
 import ast
 import os
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -368,23 +369,27 @@ def test_building_needs_no_more_than_its_part():
     allowed = closure(names)
     assert not allowed & {"torch", "matplotlib", "numpy"}
     homes = metadata.packages_distributions()
-    own = [*(ROOT / "book" / "_ext").glob("*.py")]
+    own = [*(ROOT / "book" / "_ext").glob("*.py"), ROOT / "tools/colab.py"]
+    stems = {path.stem for path in own}
     for path in own:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for module in imported(node) - {path.stem for path in own}:
+            for module in imported(node) - stems:
                 has = {canonicalize_name(n) for n in homes.get(module, [])}
                 is_there = module in sys.stdlib_module_names or has & allowed
                 assert is_there, f"{path.name} imports {module}"
 
 
 def imported(node: ast.AST) -> set[str]:
-    """The first parts of the names of the modules that a line imports."""
+    """The packages that a line imports; of the book's own, the modules."""
     names = []
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and not node.level:
-        names = [node.module]
-    return {name.split(".")[0] for name in names}
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+    return {
+        re.sub(r"^(tools|book\._ext)\.", "", name).split(".")[0]
+        for name in names
+    }
 
 
 def test_the_oldest_python_may_install_every_pin():

@@ -197,7 +197,7 @@ def addressed(request, tmp_path):
 @pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
 def test_a_chapter_passes_with_and_without_an_address(path, addressed):
     notebook = nbformat.reads(sync.synced(path, addressed, run=False), 4)
-    has_address = colab.read_address(addressed).is_known
+    has_address = colab.stored_address(addressed).is_known
     assert ("colab.research" in notebook.cells[0].source) == has_address
     problems = [line for check in CHECKS for line in check(notebook)]
     assert not problems, "\n".join([f"{path.name}:", *problems])
@@ -210,7 +210,7 @@ def test_a_chapter_is_as_make_sync_leaves_it(path):
 
 
 def test_all_chapters_begin_with_the_same_cell():
-    expected = colab.first_cell(colab.read_address(ROOT), colab.pins(ROOT))
+    expected = colab.first_cell(colab.stored_address(ROOT), colab.pins(ROOT))
     for path in chapters():
         first = sync.code_cells(sync.read(path))[0]
         assert first.source == expected, f"{path.name}: run `make sync`"

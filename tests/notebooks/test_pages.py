@@ -24,6 +24,14 @@ READS_FIGURE = re.compile(
     r"\.(get_(gid|array|[xy]data|text|height|width|xy|facecolor|color|"
     r"[xy]ticklabels|lines|position)\(|(images|lines|texts|patches)\b)"
 )
+ELEMENT = re.compile(
+    r'<(?P<tag>[a-z-]+-explorer) class="explorer" '
+    r"(?:(?!<script).)*</(?P=tag)>",
+    re.DOTALL,
+)
+QUESTION = re.compile(
+    r"<details>\n<summary><b>[^<]+</b>(?:(?!</summary>).)*\?</summary>"
+)
 FIGURE = re.compile(r"[Ff]igures?\s+(?:\d+\.\d+,?\s+(?:and\s+)?)*\d+\.\d+")
 
 
@@ -161,6 +169,26 @@ def all_of(pattern: re.Pattern, text: str) -> Iterator[str]:
     return (found[0] for found in pattern.finditer(text))
 
 
+def explorers(page: list) -> Iterator[str]:
+    """One expression; then a question, its answer, and a check of that."""
+    for place, cell in enumerate(page):
+        if "explorer" not in cell.metadata.get("tags", []):
+            continue
+        here = f"explorer: {cell.source}"
+        if not cells.is_drawing(cell):
+            yield f"{here}: it lacks the tag `hide-input`"
+        if not isinstance(ast.parse(cell.source).body[0], ast.Expr):
+            yield f"{here}: it is not one expression"
+        shown = [o.get("data", {}).get("text/html", "") for o in cell.outputs]
+        if len(shown) != 1 or not ELEMENT.fullmatch(shown[0]):
+            yield f"{here}: its output is not one element without a script"
+        question, check = page[place + 1 : place + 3]
+        if not QUESTION.search(question.source):
+            yield f"{here}: no question with a folded answer follows"
+        if not cells.is_check(check):
+            yield f"{here}: no check of the answer follows"
+
+
 RULES = (
     check_cells,
     checks_are_dispensable,
@@ -168,6 +196,7 @@ RULES = (
     first_screen,
     length,
     figures_are_referred_to,
+    explorers,
 )
 
 
@@ -206,6 +235,17 @@ def figure():
     return code("f()", image, tags=["hide-input"], mystnb=named)
 
 
+def explorer(html="<p>1</p>", source="f()", tags=("hide-input",)):
+    html = f'<a-explorer class="explorer" data-scripts="a">{html}</a-explorer>'
+    output = new_output("execute_result", {"text/html": html})
+    return code(source, output, tags=[*tags, "explorer"])
+
+
+ASKED = words(
+    "<details>\n<summary><b>Find out.</b> Is <i>a</i> 2?</summary>\n\nYes."
+)
+
+
 def chapter(**changed):
     """A page that keeps every rule; the parts that are named are replaced."""
     parts = {
@@ -216,6 +256,7 @@ def chapter(**changed):
         "text": [words("word " * 1_600)],
         "code": [code("a = 2\na + a\n") for _ in range(16)],
         "check": [check("assert a + a == 4")],
+        "explorer": [explorer(), ASKED, check("assert a == 2")],
         "end": [words("## Exercises")],
     } | changed
     return [cell for part in parts.values() for cell in part]
@@ -249,6 +290,19 @@ BROKEN = {
     "it begins with": {"figure": [], "box": [words("> **You will** 9.1")]},
     "words before the exercises": {"text": [words("Short.")]},
     "does not refer to figure 9.2": {"more": [figure()]},
+    "it lacks the tag `hide-input`": {
+        "explorer": [explorer(tags=()), ASKED, check("assert a")]
+    },
+    "it is not one expression": {
+        "explorer": [explorer(source="b = f()"), ASKED, check("assert a")]
+    },
+    "not one element without a script": {
+        "explorer": [explorer("<script>1</script>"), ASKED, check("assert a")]
+    },
+    "no question with a folded answer": {
+        "explorer": [explorer(), words(), check("assert a")]
+    },
+    "no check of the answer": {"explorer": [explorer(), ASKED, words()]},
     "no figure 9.3": {"more": [words("See figures 9.1, 9.2 and 9.3.")]},
 }
 

@@ -297,11 +297,13 @@ def test_another_matplotlib_is_reported(monkeypatch):
 def test_each_reason_to_skip_is_shown_once(tmp_path):
     (tmp_path / "test_skips.py").write_text(
         "import pytest\n"
-        "@pytest.mark.parametrize('n', range(3))\n"
-        "def test_on_it(n): pytest.skip('no such device')\n"
+        "@pytest.fixture\n"
+        "def device(): pytest.skip('no such device')\n"
+        "def test_one(device): pass\n"
+        "def test_two(device): pass\n"
+        "def test_three(): pytest.skip('not today')\n"
     )
-    result = run_pytest(tmp_path, "-q")
-    (line,) = [
-        line for line in result.stdout.splitlines() if "no such" in line
-    ]
-    assert line.startswith("SKIPPED [3] ") and "3 skipped" in result.stdout
+    result = run_pytest(tmp_path, "-q", "-p", "tests.conftest")
+    lines = [li for li in result.stdout.splitlines() if "Skipped" in li]
+    assert lines == ["2 x Skipped: no such device", "1 x Skipped: not today"]
+    assert "3 skipped" in result.stdout

@@ -320,4 +320,4 @@ def test_only_the_folder_of_the_book_is_written_afresh(tmp_path):
 
 
 def test_the_address_of_this_book_has_a_place_for_the_edition():
-    assert student.student_path(ROOT) == ""
+    assert colab.student_path(ROOT) == ""

@@ -240,6 +240,15 @@ def test_streams_are_merged_and_counts_follow_the_order():
     assert [o.get("text") for o in last.outputs] == ["a\nc", None, "b"]
 
 
+def test_an_explorer_is_stored_without_its_scripts():
+    element = "<a-b>\n<p>Read me.</p>\n</a-b>"
+    carried = "\n<script data-explorer>\nlet a = 1 < 2;\n</script>"
+    data = {"text/html": element + carried, "text/plain": "<a-b>"}
+    run = new_code_cell("a_b()", outputs=[new_output("display_data", data)])
+    (output,) = normal(run).cells[-1].outputs
+    assert output.data == {"text/html": element, "text/plain": "<a-b>"}
+
+
 def test_cells_keep_their_ids_and_others_are_numbered():
     notebook = chapter(*(cell("1") for _ in range(5)))
     names = ["a", None, "a", "cell-1", None]

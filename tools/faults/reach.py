@@ -1,7 +1,7 @@
 """What a chapter or a test file can reach: the modules that it imports.
 
 Read from the text alone. A package below book/lib counts as one module; only
-of the exercises each chapter reaches its own descriptions.
+of the exercises and the explorers each chapter reaches its own.
 """
 
 import ast
@@ -14,17 +14,27 @@ from tools.taught import ROOT
 
 LIBRARY = ROOT / "book" / "lib"
 TESTS = ROOT / "tests" / "library"
-DESCRIBED = "chapter_*.py"  # in lib/exercises
+APART = {"exercises": "chapter_*.py", "explorers": "[!_]*.py"}
 ASKED = re.compile(r'^check\("(\d+)\.\d+"', re.MULTILINE)
 
 
 @cache
+def apart() -> frozenset[str]:
+    """The modules of packages that count apart, such as `explorers/masks`."""
+    return frozenset(
+        f"{package}/{path.stem}"
+        for package, pattern in APART.items()
+        for path in (LIBRARY / package).glob(pattern)
+    )
+
+
+@cache
 def files(module: str) -> tuple[Path, ...]:
-    """The files of a module of book/lib; of a package all of them."""
+    """The files of a module of book/lib; of a package all but `APART`."""
     package = LIBRARY / module
     if package.is_dir():
-        apart = package.glob(DESCRIBED) if module == "exercises" else ()
-        return tuple(sorted({*package.rglob("*.py")} - {*apart}))
+        paths = {*package.rglob("*.py")}
+        return tuple(sorted(paths - {LIBRARY / f"{m}.py" for m in apart()}))
     return (LIBRARY / f"{module}.py",)
 
 
@@ -56,9 +66,13 @@ def imports(source: str, package: tuple[str, ...] = ()) -> Iterator[tuple]:
 
 def from_lib(names: Iterable[tuple]) -> set[str]:
     """The modules of book/lib among imported names."""
+    known = modules() | apart()
     return {
-        name[1] for name in names if name[0] == "lib" and len(name) > 1
-    } & modules()
+        name
+        for first, *parts in names
+        if first == "lib"
+        for name in {*parts[:1], "/".join(parts[:2])} & known
+    }
 
 
 @cache

@@ -13,11 +13,11 @@ from pathlib import Path
 import yaml
 
 from book._ext import downloads
+from tools import colab
 from tools.taught import ROOT, toc_files
 
 SITE = ROOT / "_build" / "html"
 MAIN = re.compile(r"<main\b[^>]*>(.*?)</main>", re.S)
-PLACEHOLDER = "OWNER/REPO"
 ONLINE = "Teaching"  # the part for whoever has the site, and not in print
 SHELL = """\
 <!DOCTYPE html>
@@ -41,15 +41,14 @@ def book(root: Path = ROOT) -> dict:
     config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    address = config["repository"]["url"].rstrip("/").removesuffix(".git")
-    branch = config["repository"].get("branch", "main")
+    found = colab.read_address(root)
     return {
         "title": config["title"],
         "author": config["author"],
         "edition": project["project"]["version"],
-        "source": ""
-        if address.endswith(PLACEHOLDER)
-        else f"{address}/blob/{branch}/book/",
+        "source": f"{found.url}/blob/{found.branch}/book/"
+        if found.is_known
+        else "",
         "root": toc["root"],
         "parts": [
             {"caption": part["caption"], "pages": printed(part)}

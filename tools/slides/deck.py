@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from textwrap import dedent
 
+from book._ext.explorers import without_scripts
+from book._ext.outputs import Refused, cleaned
 from tools import cells as kinds
 
 BEGINS = ("slide", "subslide")
@@ -182,9 +184,17 @@ def outputs(cell) -> Iterator[Part]:
             image = "".join(data["image/png"].split())
             yield Part("figure", image, alt=alt, keeps_colours=keeps)
         elif "text/html" in data:
-            yield Part("drawing", data["text/html"])
+            yield Part("drawing", allowed(cell, data["text/html"]))
         elif text.strip():
             yield Part("output", text.rstrip())
+
+
+def allowed(cell, html: str) -> str:
+    """A drawing, if a page may show it."""
+    try:
+        return cleaned(without_scripts(html))
+    except Refused as reason:
+        raise SlideError(f"cell {cell.id}: {reason}") from None
 
 
 def notes(cell) -> list[str]:

@@ -1,5 +1,6 @@
 """The slides of a chapter as one page of HTML."""
 
+import ast
 import base64
 import hashlib
 import re
@@ -16,10 +17,12 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from book._ext import policy
 from book._ext.mathematics import typeset
 from tools.slides.deck import NUMBER, Part, Slide
 
 HERE = Path(__file__).parent
+SPEAKER_VIEW = re.compile(r'document\.write\(("(?:[^"\\]|\\.)*")\)')
 LINK = re.compile(r"</?a\b[^>]*>")
 FOLDED = re.compile(r"<details>")
 COLUMN = 0.602  # of its size is a letter of code wide
@@ -144,6 +147,26 @@ def layout(slide: Slide) -> str:
     return " ".join(classes)
 
 
+def speaker_scripts() -> list[str]:
+    """The scripts of the speaker view, which notes.js writes into a window."""
+    source = (HERE / "vendor" / "notes.js").read_text("utf-8")
+    written = SPEAKER_VIEW.search(source)[1]
+    page = ast.literal_eval(written.replace("\\/", "/"))  # as JavaScript does
+    return policy.INLINE.findall(page)
+
+
+def page_policy() -> str:
+    """What a deck may do: as a page, and show itself in the speaker view.
+
+    For print reveal.js writes a style sheet into the page.
+    """
+    return policy.policy(
+        speaker_scripts(),
+        style_src_elem="'self' 'unsafe-inline'",
+        frame_src="'self'",
+    )
+
+
 def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
     """The page of a deck, and the images that it shows by their names."""
     images: dict[str, bytes] = {}
@@ -160,6 +183,11 @@ def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
     shown[0]["title"] = title(chapter)
     template = jinja2.Template((HERE / "page.html").read_text("utf-8"))
     text = template.render(
-        book=book, chapter=chapter, name=name, number=number, slides=shown
+        book=book,
+        chapter=chapter,
+        name=name,
+        number=number,
+        slides=shown,
+        policy=policy.meta(page_policy()),
     )
     return text + "\n", images

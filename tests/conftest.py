@@ -1,0 +1,62 @@
+"""What all tests have in common."""
+
+import os
+from collections import Counter
+
+import pytest
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say why tests were skipped: a line for each reason."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2] for report in reports)
+    for reason, number in reasons.items():
+        terminalreporter.write_line(f"{number} x {reason}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_workflow():
+    """Tests are the same on a desk and in a workflow, which has an address."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ.keys() & {"GITHUB_REPOSITORY", "PAGES_URL"}:
+            patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The path of Chromium; in CI its absence is an error, not a skip."""
+    from tools.pdf import printing  # needs Playwright, not for every test
+
+    program = printing.program()
+    if not program:
+        missing = "browser tests need Chromium (apt install chromium)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    return program
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    """Headless Chromium, one for the site and for explorers."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.pdf import printing
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=printing.FLAGS
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(tmp_path_factory):
+    """Headless Firefox, where there is one."""
+    from tests.explorers import bidi
+
+    if not bidi.program():
+        pytest.skip("no Firefox here (apt install firefox-esr)")
+    firefox = bidi.Firefox(tmp_path_factory.mktemp("firefox"))
+    yield firefox
+    firefox.close()
