@@ -3,7 +3,7 @@
 import pytest
 
 from tests.site.pages import PAGES
-from tests.site.visit import Visit, until
+from tests.site.visit import Visit, comes, until
 
 CHAPTER = "book/05_heads.html"
 COLOURS = "book/03_scoring_with_einsum.html"  # has a figure that keeps them
@@ -160,10 +160,11 @@ def test_all_copy_buttons_are_one_stop(tab):
     assert tab.locator(".cell_output .copy-button").count() == 0
     code = tab.locator(".cell_input pre:visible").nth(12)
     code.evaluate("(c) => c.scrollIntoView({ block: 'start' })")
-    tab.wait_for_timeout(200)
-    assert stops.count() == 1
-    box = stops.bounding_box()
-    assert 0 <= box["y"] <= 900
+
+    def is_in_view():
+        return stops.count() == 1 and 0 <= stops.bounding_box()["y"] <= 900
+
+    assert comes(tab, is_in_view)
 
 
 def test_up_and_down_lead_to_the_other_boxes(tab):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.site.pages import PAGES
-from tests.site.visit import Visit, until
+from tests.site.visit import Visit, comes, until
 
 LONG = "book/04_masks.html"
 TOP = "(element) => element.getBoundingClientRect().top"
@@ -34,9 +34,19 @@ def phone(request, browser, address):
     page.goto(address + LONG)
     page.mouse.move(180, 400)
     page.mouse.wheel(0, 5000)
-    page.wait_for_timeout(200)
+    until(page, "scrollY > 3500")
     yield page
     context.close()
+
+
+def comes_into_view(locator):
+    """Does the element come to stand in the window?"""
+    return comes(locator.page, lambda: in_view(locator))
+
+
+def goes(locator):
+    """Does the element become invisible?"""
+    return comes(locator.page, lambda: not locator.is_visible())
 
 
 def in_view(locator):
@@ -73,7 +83,6 @@ def press(locator):
     box = locator.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     locator.page.mouse.click(x, y)
-    locator.page.wait_for_timeout(200)
 
 
 def test_menu_opens_over_a_scrolled_page(phone):
@@ -82,17 +91,17 @@ def test_menu_opens_over_a_scrolled_page(phone):
     assert place < -3000
     press(button)
     for name in ("input[name=q]", ".page-toc ul ul a"):
-        assert in_view(phone.locator(name).first)
+        assert comes_into_view(phone.locator(name).first)
     phone.mouse.move(100, 400)
     phone.mouse.wheel(0, 5000)
-    phone.wait_for_timeout(200)
     last = phone.locator(".book-nav a").last
-    assert in_view(last)
+    assert comes_into_view(last)
     phone.keyboard.press("Escape")
-    assert not last.is_visible()
+    assert goes(last)
     press(button)
+    assert comes_into_view(phone.locator(".close-button"))
     press(phone.locator(".close-button"))
-    assert not last.is_visible()
+    assert goes(last)
     assert title.bounding_box()["y"] == place
 
 
@@ -115,8 +124,8 @@ def test_menu_holds_the_focus_and_gives_it_back(browser, address):
         tab.locator(section.get_attribute("href")).locator("h2, h3").first
     )
     section.click()
-    assert not section.is_visible()
-    assert in_view(heading)
+    assert goes(section)
+    assert comes_into_view(heading)
     context.close()
 
 
@@ -126,11 +135,11 @@ def test_sections_are_reachable_at_every_width(tab, address):
     section = tab.locator(".page-toc ul ul a").first
     for width in (320, 700, 991, 993, 1150, 1279, 1281):
         tab.set_viewport_size({"width": width, "height": 740})
-        tab.wait_for_timeout(50)
+        until(tab, f"innerWidth === {width}")
         if tab.locator(".menu-button").is_visible():
             assert not in_view(section)
             tab.locator(".menu-button").click()
-        assert in_view(section), width
+        assert comes_into_view(section), width
         tab.keyboard.press("Escape")
 
 

@@ -52,6 +52,15 @@ def until(tab, expression, arg=None):
     raise TimeoutError(f"this never became true: {expression}")
 
 
+def comes(tab, condition):
+    """Does a function of no arguments come to hold, also on a busy machine?"""
+    for _ in range(200):
+        if condition():
+            return True
+        tab.wait_for_timeout(50)
+    return False
+
+
 @dataclass
 class Visit:
     """One visit to one page: what it asked for, said and looked like."""
