@@ -152,7 +152,7 @@ grade: .venv/.book .venv/.chapters ## | grade notebooks in a sandbox (SUBMISSION
 answers: .venv/.book .venv/.chapters ## | their answers as files, to compare (SUBMISSIONS=folder)
 	$(GRADING) --answers
 
-speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5 % of the dates (RACER=file.py)
+speedrun: .venv/.chapters ## 3 minutes | race a recipe to 99.5% of the dates (RACER=file.py)
 	PYTHONPATH=book $(BIN)/python -m benchmarks.speedrun $(RACER)
 
 lint: .venv/.tests ## 2 s | style of Python files and notebooks

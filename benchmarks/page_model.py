@@ -166,7 +166,7 @@ def summary(visits: list[dict]) -> dict:
         worst = statistics.quantiles(times, n=20)[-1]
         found[name] = {
             "median": round(statistics.median(times), 1),
-            "95 %": round(min(worst, max(times)), 1),
+            "95%": round(min(worst, max(times)), 1),
         }
     return found
 

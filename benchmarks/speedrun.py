@@ -1,4 +1,4 @@
-"""A race: CPU-seconds until 99.5 % of the validation days are right.
+"""A race: CPU-seconds until 99.5% of the validation days are right.
 
 `make speedrun` races the recipe below and keeps its numbers, `make speedrun
 RACER=mine.py` the function `recipe` of a file. The rules and the record stand

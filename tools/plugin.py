@@ -238,7 +238,7 @@ class Summary:
 
     @property
     def allowed(self) -> int:
-        """2 % of the cells may be exempt, and in a small book one."""
+        """2% of the cells may be exempt, and in a small book one."""
         return max(1, len(self.cells) // 50)
 
     @pytest.hookimpl(tryfirst=True)
@@ -259,7 +259,7 @@ class Summary:
             f"{cells - len(exempt)} cells compared",
             f"{figures} figures {'NOT ' if reason else ''}compared"
             + (f" ({reason})" if reason else ""),
-            f"{len(exempt)} exempt ({100 * len(exempt) / cells:.1f} %)",
+            f"{len(exempt)} exempt ({100 * len(exempt) / cells:.1f}%)",
         ]
         line = f"notebooks: {', '.join(parts)}"
         if exempt:

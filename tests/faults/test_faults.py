@@ -155,7 +155,7 @@ def test_a_fault_that_was_not_tried_is_a_problem_and_was_not_noticed():
         "NOT TRIED by notebooks text: c\n    the process died"
     ]
     (line,) = totals([verdict(died, died)])
-    assert "notebooks 0 of 1 (0.0 %), by unit tests 0 of 1" in line
+    assert "notebooks 0 of 1 (0.0%), by unit tests 0 of 1" in line
     assert line.endswith("; 1 not tried")
 
 
@@ -185,7 +185,7 @@ def test_the_table_and_its_totals():
     assert row(verdict(NOBODY, NOBODY)).split() == ["text:", "c", "-", "-"]
     assert list(totals([verdict(), verdict(NOBODY)])) == [
         "2 faults listed, 0 of them equivalent; noticed by notebooks 1 of 2 "
-        "(50.0 %), by unit tests 2 of 2 (100.0 %); 0 not tried"
+        "(50.0%), by unit tests 2 of 2 (100.0%); 0 not tried"
     ]
 
 

@@ -176,7 +176,7 @@ def test_the_run_fails_and_says_what_it_compared(outcome):
         for line in outcome.result.stdout.splitlines()
         if line.startswith("notebooks: ")
     )
-    assert "15 cells compared, 3 figures compared, 2 exempt (11.8 %)" in line
+    assert "15 cells compared, 3 figures compared, 2 exempt (11.8%)" in line
     assert "good.ipynb, In [6]: prints the time" in line
     assert "TOO MANY exempt cells: at most 1" in outcome.result.stdout
 

@@ -30,7 +30,7 @@ def served(request, desktop, address):
     visit.unfold()
     visit.fit = visit.measure(1400)
     visit.widen()
-    visit.fit_if_wide = visit.measure(1610)  # 1400 at 115 %
+    visit.fit_if_wide = visit.measure(1610)  # 1400 at 115%
     yield visit
     visit.tab.close()
 

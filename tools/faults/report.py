@@ -73,4 +73,4 @@ def totals(found: list[Verdict]) -> Iterator[str]:
 def share(answers: list[Answer]) -> str:
     caught = sum(bool(answer.noticed) for answer in answers)
     percent = 100 * caught / len(answers) if answers else 100
-    return f"{caught} of {len(answers)} ({percent:.1f} %)"
+    return f"{caught} of {len(answers)} ({percent:.1f}%)"

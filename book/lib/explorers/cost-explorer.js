@@ -118,7 +118,7 @@
           this.choice("number", "bytes a number b", { 1: 1, 2: 2, 4: 4 })),
         h("h3", {}, "Operations, to read the text"), this.bar,
         h("div", { class: "scale", "aria-hidden": "true" },
-          [0, 25, 50, 75, 100].map((x) => h("span", {}, `${x} %`))),
+          [0, 25, 50, 75, 100].map((x) => h("span", {}, `${x}%`))),
         this.work, h("h3", {}, "Bytes"), this.plot, this.room, this.said);
       new ResizeObserver(() => this.draw()).observe(this.plot);
     }
@@ -174,7 +174,7 @@
       super.update();
       const work = this.value.operations, room = this.value.bytes;
       const total = Object.values(work).reduce((a, b) => a + b);
-      const share = (x) => `${((100 * x) / total).toFixed(1)} %`;
+      const share = (x) => `${((100 * x) / total).toFixed(1)}%`;
       this.bar.replaceChildren(...Object.keys(WORK).map((name) =>
         h("span", { class: name, "--share": work[name] / total })));
       this.bar.setAttribute("aria-label", Object.keys(WORK).map((name) =>

@@ -75,7 +75,7 @@ def shares_of_layer(
     ticks = lengths[::2]
     axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
     axes.minorticks_off()
-    axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    axes.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.set(xlim=(lengths[0], lengths[-1]), ylim=(0, 1))
     axes.set(xlabel="n: tokens of the text", ylabel="share of operations")
     for name, at in marked.items():

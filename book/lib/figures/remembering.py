@@ -209,7 +209,7 @@ def roofline(corner: float, points: dict[str, float]) -> Axes:
     axes.plot(ends, roof, color=FAINT, lw=2, zorder=1)
     for i, (name, at) in enumerate(points.items()):
         _dot(axes, at, min(at / corner, 1.0), name, above=i % 2 == 1)
-    axes.set_yticks([0.001, 0.01, 0.1, 1], ["0.1 %", "1 %", "10 %", "100 %"])
+    axes.set_yticks([0.001, 0.01, 0.1, 1], ["0.1%", "1%", "10%", "100%"])
     places = [1, 10, 100, 1_000, 10_000]
     axes.set_xticks(places, [f"{place:,}" for place in places])
     axes.minorticks_off()
