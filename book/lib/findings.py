@@ -191,7 +191,7 @@ def hearing(found: Tensor, asked: Tensor) -> tuple[float, str]:
     if len(asked) == asked.shape[1]:
         kinds["it is transposed: queries are hidden, not keys"] = asked.mT
     if not wrong:
-        shifted = "a token does not hear itself: the mask is one off"
+        shifted = "a token does not hear itself: the mask is off by one"
         return (1.0, shifted) if own else (0.0, "")
     for words, table in kinds.items():
         if ((found == table) | ~off).all():

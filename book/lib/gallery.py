@@ -217,7 +217,7 @@ MASKS = [
     ),
     Bug(
         "Masks",
-        "the triangle is one off",
+        "the triangle is off by one",
         """def f(length):
     return torch.ones(length, length).tril(1) > 0
 """,
@@ -963,7 +963,7 @@ def listeners(length: int = 6) -> dict[str, Tensor]:
         "inverted": bug("the mask is inverted").wrong,
         "thrown away": bug("the mask is made and thrown away").wrong,
         "hides queries": bug("it hides the queries, not the keys").wrong,
-        "one off": masked(f"scores = scores.masked_fill({one_off}, -inf)"),
+        "off by one": masked(f"scores = scores.masked_fill({one_off}, -inf)"),
         "after softmax": bug("the mask comes after the softmax").wrong,
         "softmax on queries": bug("the softmax runs over the queries").wrong,
         "view, not transpose": view,

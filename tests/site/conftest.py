@@ -49,11 +49,18 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Say nothing: pytest's own report is enough."""
 
 
+class QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """Say nothing of a browser that has left before the answer came."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def served(folder, kind=QuietHandler):
     """The address of a folder on a free port of this machine."""
     handler = functools.partial(kind, directory=folder)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = QuietServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/"

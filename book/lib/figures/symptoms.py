@@ -75,7 +75,7 @@ def too_good(losses: dict[str, list[float]], floor: float) -> Axes:
         ink = drawn[0].get_color()
         words(axes, at, name, ha="left", color=ink, fontsize=10)
     axes.axhline(floor, color=INK, lw=0.8, gid="floor")
-    words(axes, (last * 0.99, floor * 0.1), "cannot be", ha="right")
+    words(axes, (last * 0.99, floor * 0.1), "impossible", ha="right")
     axes.set(xlim=(0, last * 1.18), ylim=(0, 2.5))
     axes.set(xlabel="step", ylabel="loss")
     return axes
