@@ -50,7 +50,7 @@ def test_characters_that_the_font_lacks_are_strokes(drawn):
     strokes = [line.get_gid() for line in drawn[1].lines]
     assert set(strokes) == {"年", "月", "日"}
     shown = [text.get_text() for text in drawn[0].texts]
-    assert "".join(shown[: len(TEXT)]) == TEXT.replace(" ", "·")
+    assert "".join(shown[: len(TEXT)]) == TEXT.replace(" ", "␣")
     assert not drawn[0].lines
 
 

@@ -45,7 +45,7 @@ def from_afar(source: list[str], read: list[str], said: list[str]) -> Axes:
     for x in left:
         arrow(axes, (x, 4.1), (x, 4.83))
     for letter, colour, y in (("K", KEY, 5.05), ("V", VALUE, 5.27)):
-        points = [3.37, 3.85 + (letter == "K") * 0.25], [y, y]
+        points = [3.37, 3.85 + (letter == "V") * 0.25], [y, y]
         _bent(axes, points, 3.05 + (letter == "V") * 0.4, colour, letter)
     _tower(axes, 6.9, 4.3, "decoder")
     for i, (x, old, new) in enumerate(zip(right, read, said, strict=True)):
@@ -84,7 +84,7 @@ def _bent(axes, points, end, colour, letter) -> None:
     arrow(axes, (x_1, end), (4.72, end), colour, f"memory {letter}", lw=1.6)
     style = {"color": colour, "fontsize": 10, "weight": "bold"}
     words(
-        axes, (x_1 + (0.22 if letter == "K" else -0.2), 4.4), letter, **style
+        axes, (x_1 + (0.22 if letter == "V" else -0.2), 4.4), letter, **style
     )
 
 
@@ -120,16 +120,19 @@ def tied_table(
 
 
 def _scores(axes, names, scores) -> None:
-    """A name and a bar for each row; the longest bar is coloured."""
-    low, best = min(scores), max(scores)
+    """A name and a bar from 0 for each row; the longest bar is coloured."""
+    low, best = min(*scores, 0), max(scores)
+    unit = 2.5 / (best - low)
+    zero = 6.55 - low * unit
+    axes.plot([zero, zero], [0, len(names)], color=FAINT, lw=1)
     for i, (name, score) in enumerate(zip(names, scores, strict=True)):
         at = (-0.15, i + 0.5)
         words(axes, at, name, ha="right", fontsize=10, gid=f"name {i}")
         colour = SECOND if score == best else "#BBBBBB"
-        width = 0.1 + 2.4 * (score - low) / (best - low)
-        cell(axes, (6.55, i + 0.18), (width, 0.64), colour)
+        cell(axes, (zero, i + 0.18), (score * unit, 0.64), colour)
         style = {"ha": "left", "fontsize": 10, "gid": f"score {i}"}
-        words(axes, (6.65 + width, i + 0.5), f"{score:.1f}", **style)
+        end = zero + max(score, 0) * unit
+        words(axes, (end + 0.1, i + 0.5), f"{score:.1f}", **style)
         arrow(axes, (6.05, i + 0.5), (6.5, i + 0.5))
 
 
@@ -189,7 +192,7 @@ def paths(length: int) -> list[Axes]:
 def _edge(axes, edge, is_way) -> None:
     """A connection; on the way it is thick, with a tip in the middle."""
     on = {"color": ACCENT, "lw": 2.6, "zorder": 2, "gid": "path"}
-    off = {"color": "#CCCCCC", "lw": 0.8, "gid": "connection"}
+    off = {"color": "#CCCCCC", "lw": 0.8, "zorder": 1, "gid": "connection"}
     (x_0, x_1), (y_0, y_1) = zip(*edge, strict=True)
     axes.plot([x_0, x_1], [y_0, y_1], **(on if is_way else off))
     if is_way:

@@ -24,6 +24,7 @@ FATES = {  # face and edge of a candidate, colour of its words
     "ended": (ACCENT, ACCENT, INK),
     "pruned": ("white", "#BBBBBB", "#777777"),
 }
+CUT = "#A8A8A8"  # a bar that is left out
 COLUMN = 1.36  # from one step to the next
 BOX, ROW = 1.08, 0.86  # the size of a candidate
 
@@ -53,6 +54,9 @@ def name_tree(names: list[str]) -> Axes:
             near = (len(text) - 0.43, 0.4 * before[1] + 0.6 * place)
             if share[text] > 0.5:  # above its line, which is short
                 near = (len(text) - 0.5, place + 0.2)
+            elif sum(b[:-1] == text[:-1] for b in share) > 2:  # outside
+                away = 0.28 if place >= before[1] else -0.28
+                near = (len(text) - 0.35, place + away)
             plate = {"fc": "white", "ec": "none", "boxstyle": "round,pad=0.1"}
             style = {"fontsize": 9, "gid": f"share {text}", "zorder": 3}
             words(axes, near, f"{share[text]:.2f}", bbox=plate, **style)
@@ -111,7 +115,7 @@ def cuts(panels: dict[str, dict[str, float]], k: int, p: float) -> list[Axes]:
         before = 0.0
         for i, share in enumerate(letters.values()):
             inside = before < p
-            colour, gid = (SECOND, "in") if inside else ("#DDDDDD", "out")
+            colour, gid = (SECOND, "in") if inside else (CUT, "out")
             axes.bar(i, share, 0.82, color=colour, gid=gid)
             before += share
         axes.axvline(k - 0.5, color=INK, lw=1.2, ls="--", gid="top-k")
@@ -121,7 +125,7 @@ def cuts(panels: dict[str, dict[str, float]], k: int, p: float) -> list[Axes]:
         axes.set(title=title, ylim=(0, 1.02))
     row[0].set_ylabel("probability")
     inside = plt.Rectangle((0, 0), 1, 1, fc=SECOND)
-    outside = plt.Rectangle((0, 0), 1, 1, fc="#DDDDDD")
+    outside = plt.Rectangle((0, 0), 1, 1, fc=CUT)
     named = (f"top-p, p = {p:g}: kept", "cut off")
     figure.legend(
         (inside, outside), named, loc="outside lower center", ncols=2

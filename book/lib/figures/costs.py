@@ -8,7 +8,6 @@ from torch import Tensor
 
 from lib.figures.marks import (
     ACCENT,
-    FAINT,
     INK,
     KEY,
     OUTPUT,
@@ -69,7 +68,7 @@ def shares_of_layer(
         first, *pairs, last = (x / sum(cost.values()) for x in cost.values())
         for row, share in zip(rows, (first, last, sum(pairs)), strict=True):
             row.append(share)
-    colours = [FAINT, "#C9C9C9", SECOND]
+    colours = ["#A8A8A8", "#CCCCCC", SECOND]
     axes.stackplot(lengths, rows, labels=kinds, colors=colours, alpha=0.8)
     axes.set_xscale("log", base=2)
     ticks = lengths[::2]

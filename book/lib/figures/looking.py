@@ -17,7 +17,9 @@ from lib.figures.marks import (
     box,
     cell,
     frameless,
+    ink_on,
     numbers,
+    visible,
     words,
 )
 
@@ -102,9 +104,9 @@ def links(panels: dict[str, Tensor], isos: dict[str, str]) -> list[Axes]:
 
 
 def _character(axes, at, character) -> None:
-    """A character of a text; a space is a dot, three are drawn by strokes."""
+    """A character of a text; three are drawn by strokes."""
     if character not in STROKES:
-        words(axes, at, character.replace(" ", "·"), fontsize=11)
+        words(axes, at, character, fontsize=11)
         return
     left, bottom = at[0] - 0.32, at[1] - 0.13
     for stroke in STROKES[character]:
@@ -131,7 +133,7 @@ def character_maps(
     """
     size = (5.4, 0.4 + 2.55 * len(panels))
     figure, drawn = plt.subplots(len(panels), 1, figsize=size)
-    letters = [character.replace(" ", "·") for character in columns]
+    letters = list(map(visible, columns))
     colours = ("Blues", NEED)
     for axes, (title, matrix), colour in zip(
         drawn, panels.items(), colours, strict=False
@@ -197,12 +199,14 @@ def month_table(
     figure, axes = plt.subplots(figsize=(5.4, 0.6 + 0.33 * len(shares)))
     cells = list(shares.values())
     axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+    axes.vlines([j + 0.5 for j in range(11)], -0.5, len(shares) - 0.5, "white")
+    axes.hlines([i + 0.5 for i in range(len(shares) - 1)], -0.5, 11.5, "white")
     for i, language in enumerate(shares):
         for j, share in enumerate(cells[i]):
-            style = {"color": "white" if share > 0.55 else INK, "fontsize": 9}
+            style = {"color": ink_on(share), "fontsize": 9}
             style["weight"] = "bold" if known[language][j] else "normal"
             style["gid"] = "known" if known[language][j] else "unknown"
-            words(axes, (j, i), names[language][j][:4], **style)
+            words(axes, (j, i), names[language][j][:3], **style)
     months = range(12)
     ticks = (months, [str(j + 1) for j in months])
     frameless(axes, ticks, (range(len(shares)), list(shares)))

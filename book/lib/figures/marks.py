@@ -13,6 +13,8 @@ QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, FAINT, PLATE = "#222222", "#888888", "#F2F2F2"
 TOKEN, MAY = "#DCEAF4", "#2F7FBC"
 ACCENT, SECOND = "#E69F00", "#56B4E9"  # no role
+BEHIND = "#F1CA73"  # an accent with words on it, legible when inverted
+LEGIBLE = {ACCENT: "#8F6200", SECOND: "#1F6E9C"}  # their words on white
 CENTRED = {"ha": "center", "va": "center"}
 
 plt.style.use(Path(__file__).parent.with_name("book.mplstyle"))
@@ -37,9 +39,22 @@ def frameless(axes, *ticks) -> None:
     axes.spines[:].set_visible(False)
 
 
+def visible(character: str) -> str:
+    """The sign of a space, and every other text as it is."""
+    return "␣" if character == " " else character
+
+
+def ink_on(share: float) -> str:
+    """What is legible on this share of the darkest blue."""
+    return "white" if share > 0.66 else INK
+
+
 def words(axes, at, text, **style):
     """A text, centred unless the style says otherwise."""
-    return axes.text(*at, text, **(CENTRED | style))
+    style = CENTRED | style
+    if style.get("color") in LEGIBLE:
+        style["color"] = LEGIBLE[style["color"]]
+    return axes.text(*at, visible(text), **style)
 
 
 def cell(axes, corner, size, colour=PLATE, **style) -> Rectangle:

@@ -15,6 +15,7 @@ from lib.figures.marks import (
     box,
     cell,
     frameless,
+    ink_on,
     numbers,
     words,
 )
@@ -79,7 +80,7 @@ def _table(axes, title, entries, shades, rows, columns) -> None:
     axes.imshow(shades, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     for i, row in enumerate(entries):
         for j, entry in enumerate(row):
-            ink = "white" if shades[i][j] > 0.55 else INK
+            ink = ink_on(shades[i][j])
             ink = FAINT if "∞" in entry else ink
             words(axes, (j, i), entry, color=ink, fontsize=9, gid=f"{i} {j}")
     many = range(len(entries))

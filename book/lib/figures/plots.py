@@ -6,9 +6,10 @@ from torch import Tensor
 
 from lib.figures.marks import (
     FAINT,
-    INK,
     frameless,
+    ink_on,
     numbers,
+    visible,
     words,
 )
 
@@ -25,14 +26,14 @@ def heatmap(
     figure, axes = plt.subplots(figsize=(5.4, 1.4 + 0.42 * len(rows)))
     axes.imshow(cells, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     across, down = range(len(columns)), range(len(rows))
-    frameless(axes, (across, columns), (down, rows))
+    frameless(axes, (across, list(map(visible, columns))), (down, rows))
     if len(columns) * max(map(len, columns)) > 48:
         axes.set_xticks(across, columns, rotation=30, ha="right")
     axes.set(title=title, ylabel=axis_names[0], xlabel=axis_names[1])
     if max(len(rows), len(columns)) <= 8:
         for i, row in enumerate(cells):
             for j, weight in enumerate(row):
-                ink = "white" if weight > 0.55 else INK
+                ink = ink_on(weight)
                 words(axes, (j, i), f"{weight:.2f}", color=ink)
     return axes
 
@@ -48,7 +49,9 @@ def curves(
     figure, axes = plt.subplots()
     for name, y in named.items():
         dashed = name.startswith("line:")
-        style = {"ls": "--", "color": FAINT} if dashed else {"marker": "o"}
+        style = {"marker": "o", "zorder": 3}
+        if dashed:  # wider, so that it is seen under another line
+            style = {"ls": "--", "color": FAINT, "lw": 5, "alpha": 0.5}
         axes.plot(x, numbers(y), label=name.removeprefix("line:"), **style)
     if "x" in log:
         axes.set_xscale("log", base=2)

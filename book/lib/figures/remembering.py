@@ -6,6 +6,7 @@ from torch import Tensor
 
 from lib.figures.marks import (
     ACCENT,
+    BEHIND,
     FAINT,
     INK,
     KEY,
@@ -18,6 +19,7 @@ from lib.figures.marks import (
     bare,
     box,
     cell,
+    ink_on,
     numbers,
     words,
 )
@@ -60,7 +62,7 @@ def _computed(axes, t, j, token, new) -> None:
     """A row of the decoder that step t computes."""
     style = {"ec": "white", "gid": f"computed {t} {j}"}
     cell(axes, (j, t), (1, 1), "white")
-    cell(axes, (j, t), (1, 1), ACCENT, alpha=1.0 if new else 0.35, **style)
+    cell(axes, (j, t), (1, 1), BEHIND, alpha=1.0 if new else 0.4, **style)
     style = {"fontsize": 9, "weight": "bold" if new else "normal"}
     words(axes, (j + 0.5, t + 0.5), token, **style)
 
@@ -108,7 +110,7 @@ def _column(axes, j, token, share) -> None:
     arrow(axes, (j, 3.15), (j, 3.75), FAINT, lw=1)
     shade = plt.get_cmap("Blues")(share)
     cell(axes, (j - 0.42, 2.65), size, shade, ec=FAINT, lw=0.6)
-    style = {"color": "white" if share > 0.55 else INK, "fontsize": 9}
+    style = {"color": ink_on(share), "fontsize": 9}
     words(axes, (j, 2.9), f"{share:.2f}", gid=f"weight {j}", **style)
 
 
@@ -158,7 +160,7 @@ def buffers(steps: list[tuple[int, int]]) -> Axes:
 
 def _slot(axes, t, j, kind) -> None:
     """A place of the buffer: filled, newly filled, or free."""
-    colour = {"filled": TOKEN, "new": ACCENT, "room": "white"}[kind]
+    colour = {"filled": TOKEN, "new": BEHIND, "room": "white"}[kind]
     style = {"ec": FAINT, "lw": 0.8, "gid": f"{kind} {t} {j}"}
     if kind == "room":
         style["ls"] = ":"

@@ -7,7 +7,6 @@ from torch import Tensor
 from lib.figures.marks import (
     ACCENT,
     FAINT,
-    INK,
     PLATE,
     SECOND,
     TOKEN,
@@ -15,6 +14,7 @@ from lib.figures.marks import (
     bare,
     box,
     frameless,
+    ink_on,
     numbers,
     words,
 )
@@ -99,7 +99,7 @@ def _weights(axes, cells) -> None:
     for i, row in enumerate(cells):
         for j, weight in enumerate(row):
             if weight >= 0.005:
-                ink = "white" if weight > 0.55 else INK
+                ink = ink_on(weight)
                 text = f"{weight:.2f}".removeprefix("0")
                 words(axes, (j, i), text, color=ink, fontsize=9)
 

@@ -19,6 +19,7 @@ from lib.figures.marks import (
     box,
     cell,
     frameless,
+    ink_on,
     numbers,
     words,
 )
@@ -186,7 +187,7 @@ def head_maps(panels: dict[str, Tensor], labels: list[str]) -> list[Axes]:
         axes.set(title=title, xlabel="key")
         for i, line in enumerate(cells):
             for j, weight in enumerate(line):
-                ink = "white" if weight > 0.55 else INK
+                ink = ink_on(weight)
                 style = CENTRED | {"color": ink, "fontsize": 9}
                 axes.text(j, i, f"{weight:.2f}", **style)
     row[0].set_ylabel("query")

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from lib.figures.marks import (
     ACCENT,
+    BEHIND,
     FAINT,
     INK,
     MAY,
@@ -52,7 +53,7 @@ def _ear(axes, corner, share, allowed) -> None:
     kind = {True: "heard", False: "leak"}[allowed] if is_heard else "silent"
     if allowed and not is_heard:
         kind = "lost"
-    colour = {"heard": MAY, "leak": ACCENT}.get(kind, "white")
+    colour = {"heard": MAY, "leak": BEHIND}.get(kind, "white")
     strength = 1.0 if share > 0.02 else 0.45
     style = {"ec": INK if kind == "lost" else FAINT, "lw": 0.5, "gid": kind}
     alpha = strength if is_heard else 1.0
@@ -99,7 +100,7 @@ def slopes(names: list[str], points: list[list[Tensor]]) -> Axes:
         axes.plot(ends, [slope * x for x in ends], color=colour, lw=1)
         style = {"ha": "left", "color": colour, "fontsize": 10}
         end = max(xs) + 0.2  # beside the last points
-        at = (end, end * slope + (0.05 if slope > 0.3 else -0.15))
+        at = (end, end * slope + (0.2 if slope > 0.3 else -0.28))
         words(axes, at, LABELS.get(name, name), **style)
     axes.set_xlim(right=3.5)
     axes.set(xlabel="q · k", ylabel="log of the weight")
@@ -141,8 +142,8 @@ def verdicts(
     figure, axes = plt.subplots(figsize=size)
     looks = {
         "holds": (MAY, ""),
-        "fails": (ACCENT, "×"),
-        "raises": (ACCENT, "E"),
+        "fails": (BEHIND, "×"),
+        "raises": (BEHIND, "E"),
         "note": ("white", "n"),
         "not offered": (PLATE, ""),
     }

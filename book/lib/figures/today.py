@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lib.figures.marks import (
     ACCENT,
+    BEHIND,
     FAINT,
     INK,
     KEY,
@@ -190,7 +191,7 @@ def reach(knows: Tensor, tokens: list[str]) -> Axes:
         for j in range(length):
             informed = bool(knows[h, j])
             gid = f"{'knows' if informed else 'not'} {h} {j}"
-            colour = ACCENT if informed else "white"
+            colour = BEHIND if informed else "white"
             look = {"ec": FAINT, "lw": 0.7, "gid": gid}
             cell(axes, (j + 0.06, 1.5 * h), (0.88, 1), colour, **look)
             words(axes, (j + 0.5, 1.5 * h + 0.5), tokens[j], fontsize=9.5)

@@ -246,8 +246,9 @@ def place_maps(panels: dict[str, Tensor], trained: int) -> list[Axes]:
         style = {"vmin": 0, "vmax": 1, "cmap": "PuOr"}
         drawn = axes.imshow(numbers(shares), **style)
         side = trained - 0.04
-        frame = {"fill": False, "ec": "black", "lw": 2.2}
-        axes.add_patch(Rectangle((-0.46, -0.46), side, side, **frame))
+        for colour, width in (("white", 4.5), ("black", 1.6)):
+            frame = {"fill": False, "ec": colour, "lw": width}
+            axes.add_patch(Rectangle((-0.46, -0.46), side, side, **frame))
         axes.set(title=title, xlabel="place of B")
         ticks = range(0, len(shares), 5)
         axes.set(xticks=ticks, yticks=ticks)
