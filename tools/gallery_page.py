@@ -19,17 +19,17 @@ HEAD = """\
 cut down to a few lines of our own: the mistake (−) and what was meant (+),
 with a number that tells the two apart. This page is written by the program
 that runs them: the lines are executed as they stand, and the numbers are what
-they gave. `f` is what is called, `attention` and `weights_of` are those of
-[chapter 4](04_masks.ipynb), `drawn` draws normal numbers.
+they gave. `f` is the function that is tried; `attention` and `weights_of` are
+those of [chapter 4](04_masks.ipynb), and `drawn` draws normal numbers.
 [Chapter 18](18_bugs.ipynb) tells how to see such things from outside;
-`diagnose` asks for all that can show in an attention.
+`diagnose` looks for all those that show in an attention.
 
 The links lead to the places where a bug was seen: a report, a question, the
 change that mended it, or the lines themselves. The code there is longer and
 may make the mistake in its own way; much of it has been mended since. A report
 may also be about the code of the person who wrote it, and not about the
-project. "Discussed in" leads to a thread that explains a bug which that
-project does not have, or that it documents as what is meant. A bug without a
+project. "Discussed in" leads to a thread about behaviour that the project
+intends and documents, or about a bug that it does not have. A bug without a
 link is one that we have written or been shown ourselves."""
 
 

@@ -36,6 +36,7 @@ from notation import setup_notation
 from page_frame import frame, setup_page_frame
 from page_view import rewrite_notebook
 from PIL import Image
+from plain_text import formula as plain
 from policy import of_theme
 from reading_time import setup_reading_time
 from repository import setup_repository
@@ -50,6 +51,7 @@ HERE = Path(__file__).parent
 LOGGER = getLogger(__name__)
 COLOURS = 128  # of a figure
 NEXT_PART = '</span><span class="katex-base">'  # of a formula
+LINE_HOLDS = 18  # signs of a formula, on the narrowest phone too
 PIXELS_PER_POINT = 2  # figures are drawn at twice the screen's resolution
 
 ARIA_REPAIRS = {
@@ -127,11 +129,12 @@ def typeset_node(node, tex, display=False):
 
 
 def visit_inline_math(self, node):
-    """A formula in a line of text, which may break between its parts."""
-    formula = typeset_node(node, node.astext()).replace(
-        NEXT_PART, NEXT_PART.replace("<span", "<wbr><span")
-    )
-    self.body.append(f'<span class="math notranslate">{formula}</span>')
+    """A formula in a line of text; a long one may break between its parts."""
+    formula, kind = typeset_node(node, node.astext()), " short"
+    if len(plain(node.astext())) > LINE_HOLDS:
+        kind, broken = "", NEXT_PART.replace("<span", "<wbr><span")
+        formula = formula.replace(NEXT_PART, broken)
+    self.body.append(f'<span class="math notranslate{kind}">{formula}</span>')
     raise nodes.SkipNode
 
 

@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 NONE = (
     "No report of a GPU has been committed yet. Until there is one, take it "
-    "that these pages ran on a processor only."
+    "that these pages ran on a CPU only."
 )
 VERSIONS = {
     "date": "Date",

@@ -1,7 +1,7 @@
 """The table of chapter 18: which public attention has which property.
 
 Not taught. `make conformance` measures and writes the record; what stands
-here reads it, for a page as narrow as a telephone.
+here reads it, for a page as narrow as a phone.
 """
 
 FAMILIES = {

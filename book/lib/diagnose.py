@@ -65,7 +65,7 @@ def who_hears(
 
 
 def check_polarity(patient: Patient) -> Finding:
-    """Of how many pairs is it wrong who hears whom?"""
+    """For how many pairs is it wrong who hears whom?"""
     x = patient.draw(1)
     mask, asked = patient.any_mask(x.shape[1])
     table = who_hears(patient, x, mask)

@@ -2,7 +2,7 @@
 
 `local_attention` and `linear_attention` are causal and take, like
 `lib.attention.attention`, any number of leading axes. `GroupedQueryAttention`
-stands in for `MultiHeadAttention`. Two functions count.
+stands in for `MultiHeadAttention`. Two functions count costs.
 """
 
 import torch
@@ -176,7 +176,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         key: Float[Tensor, "batch k_len d_model"],
         value: Float[Tensor, "batch k_len d_model"],
     ) -> list[Float[Tensor, "batch _ _ d_head"]]:
-        """Q in `heads` heads, K and V in `kv_heads`; these a cache keeps."""
+        """Q in `heads` heads, K and V in `kv_heads`, which a cache keeps."""
         validate.sources(query, key, value, self.d_model)
         if key is query and value is query:
             parts = self.in_proj(query).split(self.widths, dim=-1)

@@ -306,7 +306,7 @@ AXES = [
     Bug(
         "Scale and axis",
         "the scale of the whole width",
-        weighted(SOFTMAX, "q @ k.mT / 8**0.5"),
+        weighted(SOFTMAX, "q @ k.mT / 64**0.5"),
         weighted(SOFTMAX, "q @ k.mT / 32**0.5"),
         "scale; right is 1/sqrt(32)",
         seen("scale", **WIDE),

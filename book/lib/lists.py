@@ -1,6 +1,6 @@
 """Lists of what a caller hands over, checked. Not taught.
 
-Anything that can be walked through is taken, a generator too, and comes back
+Anything that can be iterated over is taken, a generator too, and comes back
 as a plain list.
 """
 

@@ -30,8 +30,8 @@ def padding_mask(
 
     Raises:
         TypeError: `lengths` is not an integer tensor.
-        ValueError: it has not one axis, or a length is negative or beyond
-            `max_length`.
+        ValueError: it does not have one axis, or a length is negative or
+            beyond `max_length`.
     """
     validate.lengths(lengths, max_length)
     if max_length is None:
@@ -47,7 +47,7 @@ def padding_mask_from_ids(
 
     Raises:
         TypeError: `ids` is not an integer tensor, `pad_id` not an integer.
-        ValueError: `ids` has not two axes, or `pad_id` is negative.
+        ValueError: `ids` does not have two axes, or `pad_id` is negative.
     """
     validate.id_batch(ids)
     validate.integer("pad_id", pad_id, least=0)
@@ -147,7 +147,7 @@ def from_key_padding_mask(
 
     Raises:
         TypeError: the mask is not boolean.
-        ValueError: it has not two axes.
+        ValueError: it does not have two axes.
     """
     validate.boolean(mask=mask)
     validate.axes("mask: batch length", mask=mask)

@@ -1,8 +1,8 @@
 """Chapter 16: what language models of today are made of.
 
 Each part is a small change of one that an earlier chapter taught. Shared heads
-of keys and values come from chapter 15, the room of a cache from chapter 14.
-`lib.llama` puts the parts together.
+of keys and values come from chapter 15, the room of a cache
+from chapter 14. `lib.llama` puts the parts together.
 """
 
 import math
@@ -82,7 +82,7 @@ class GatedFeedForward(nn.Module):
     def forward(
         self, x: Float[Tensor, "... d_model"]
     ) -> Float[Tensor, "... d_model"]:
-        """How much of each hidden entry passes, the gate says.
+        """The gate says how much of each hidden entry passes.
 
         Raises:
             TypeError: `x` is not floating point.

@@ -116,7 +116,8 @@ class LocalHeads(SharedLayer):
         world: the number of workers.
 
     Raises:
-        TypeError: the attention is none, or another argument no integer.
+        TypeError: `attention` is not an attention, or another argument
+            is not an integer.
         ValueError: the workers cannot have equally many heads, there is no
             such worker, or the attention has dropout.
     """
@@ -153,7 +154,8 @@ class LocalFeedForward(SharedLayer):
         world: the number of workers.
 
     Raises:
-        TypeError: the network is none, or another argument no integer.
+        TypeError: `network` is not a feed-forward network, or another
+            argument is not an integer.
         ValueError: the workers cannot have equally many hidden units, there
             is no such worker, or the network has dropout.
     """
@@ -251,7 +253,8 @@ def token_share(target: Int[Tensor, "batch length"], pad_id=0) -> float:
         pad_id: the target that does not count.
 
     Raises:
-        TypeError: `target` is not a tensor of integers, or `pad_id` none.
+        TypeError: `target` is not a tensor of integers, or `pad_id`
+            is not an integer.
     """
     validate.targets(target, pad_id)
     own = (target != pad_id).sum()

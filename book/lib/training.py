@@ -95,7 +95,7 @@ def cosine_rate(step: int, peak: float, warmup: int, steps: int) -> float:
     Raises:
         TypeError: `peak` is not a number, or another argument no integer.
         ValueError: `peak` is negative, `steps` below 1, the warm-up not
-            shorter than all steps, or the step behind the last.
+            shorter than all steps, or the step beyond the last.
     """
     validate.falling_rate(step, peak, warmup, steps)
     if step <= warmup:
@@ -106,7 +106,7 @@ def cosine_rate(step: int, peak: float, warmup: int, steps: int) -> float:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a step does beside the gradient.
+    """What a step does besides the gradient.
 
     Args:
         rate: the learning rate of each step, counted from 1.

@@ -82,7 +82,7 @@ class TransformerConfig:
 
     @property
     def has_final_norms(self) -> bool:
-        """`final_norms`, or what fits to `norm_first`."""
+        """`final_norms`, or what fits `norm_first`."""
         chosen = self.final_norms
         return self.norm_first if chosen is None else chosen
 

@@ -50,7 +50,7 @@ class FourMatrices(nn.Module):
         attention: its weights are copied.
 
     Raises:
-        TypeError: the attention is none.
+        TypeError: it is not an attention.
     """
 
     def __init__(self, attention: MultiHeadAttention):

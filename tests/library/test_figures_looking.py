@@ -69,8 +69,8 @@ def test_the_new_row_has_the_piece_of_the_donor(drawn):
     for text in drawn.texts:
         if text.get_gid():
             rows.setdefault(text.get_gid(), []).append(text.get_text())
-    assert "".join(rows["new"]) == "3 April 2019"
-    assert "".join(rows["text"]) == TEXT
+    assert "".join(rows["new"]) == "3␣April␣2019"
+    assert "".join(rows["text"]) == TEXT.replace(" ", "␣")
     assert {"piece", "rest"} <= {p.get_gid() for p in drawn.patches}
 
 
@@ -82,7 +82,7 @@ def test_known_names_are_bold(drawn):
         if text.get_gid()
     }
     assert weight == {"known": "bold", "unknown": "normal"}
-    assert {text.get_text() for text in drawn.texts} == {"ener", "maj"}
+    assert {text.get_text() for text in drawn.texts} == {"ene", "maj"}
     assert drawn.images[0].get_array()[0, -1] == 1
 
 
