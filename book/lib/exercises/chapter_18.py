@@ -558,8 +558,8 @@ WRONG = {
     "uses the first sentence's mask for all": first_sentence,
     "leaves the last key out": last_key_lost,
     "forgets the scale": of_gallery("the scale is forgotten"),
-    "divides by the square root of 8, whatever the width": of_gallery(
-        "the scale of the whole width"
+    "divides by the square root of 8, whatever the width": (
+        lambda q, k, v, m: with_more(q, k, v, m, scale=8**-0.5)
     ),
     "lets the softmax run over the queries": of_gallery(
         "the softmax runs over the queries"
