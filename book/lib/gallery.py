@@ -58,6 +58,13 @@ class Seen:
         return math.inf if finding.verdict == "fails" else 0.0
 
 
+class Divisor(Seen):
+    """What scores are divided by, where `diagnose` finds a factor."""
+
+    def __call__(self, f: Callable) -> float:
+        return 1 / super().__call__(f)
+
+
 def seen(name: str, **convention: object) -> Seen:
     return Seen(name, convention)
 
@@ -308,9 +315,9 @@ AXES = [
         "the scale of the whole width",
         weighted(SOFTMAX, "q @ k.mT / 64**0.5"),
         weighted(SOFTMAX, "q @ k.mT / 32**0.5"),
-        "scale; right is 1/sqrt(32)",
-        seen("scale", **WIDE),
-        0.18,
+        "divisor of the scores; right is sqrt(32)",
+        Divisor("scale", WIDE),
+        5.7,
         "log of two weights against q · k",
         issue("aladdinpersson/Machine-Learning-Collection", 30)
         | issue("chelsea0x3b/dfdx", 171),

@@ -64,6 +64,17 @@ def test_two_ways_through_the_tree_are_marked(drawn):
     assert labels["commonest"] == rows["leaf d."]
 
 
+def test_shares_of_a_wide_fork_stand_outside_their_lines():
+    drawn = figures.name_tree(["ax.", "ay.", "az.", "az."])
+    height = {t.get_gid(): t.get_position()[1] for t in drawn.texts}
+    names = "ax", "ay", "az"
+    shares = [height[f"share {name}"] for name in names]
+    leaves = [height[f"leaf {name}."] for name in names]
+    away = [a - b for a, b in zip(shares, leaves, strict=True)]
+    assert away[0] > 0 and away[2] < 0
+    assert shares == sorted(shares, reverse=True)
+
+
 @draws("cuts")
 def test_the_nucleus_is_coloured_and_top_k_is_a_line(drawn):
     inside = [[bar.get_gid() for bar in axes.patches] for axes in drawn]

@@ -39,9 +39,9 @@ def frameless(axes, *ticks) -> None:
     axes.spines[:].set_visible(False)
 
 
-def visible(character: str) -> str:
-    """The sign of a space, and every other text as it is."""
-    return "␣" if character == " " else character
+def visible(token: str | int) -> str:
+    """The sign of a space, and every other token as it is."""
+    return "␣" if token == " " else str(token)
 
 
 def ink_on(share: float) -> str:
