@@ -64,6 +64,11 @@ def test_one_row_is_read_and_all_are_scored(drawn):
     (_, row_0), (_, row_1) = arrows["row"]._posA_posB
     (_, state_0), (_, state_1) = arrows["state"]._posA_posB
     assert row_1 < row_0 and state_0 < state_1  # up, and down again
+    bars = [arrows[f"bar {i}"] for i in range(3)]  # from one zero, by sign
+    assert len({bar.get_x() for bar in bars}) == 1
+    wide = torch.tensor([bar.get_width() for bar in bars])
+    torch.testing.assert_close(wide / wide[1], SCORES / SCORES[1])
+    assert wide[1] > 0
 
 
 @draws("parameter_shares")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.site.pages import DOCUMENTS, NOTEBOOKS
 from tests.site.test_html import soup_of
-from tests.site.visit import Visit
+from tests.site.visit import Visit, on_desktop
 
 CHAPTER = "book/05_heads.html"
 MOST = 12_000  # bytes of what a page's links show, compressed
@@ -82,13 +82,10 @@ def test_every_figure_that_the_text_names_is_a_link(site, name):
 
 @pytest.fixture
 def visit(browser, address):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    visit = Visit(context.new_page())
-    visit.load(address + CHAPTER)
-    yield visit
-    visit.assert_calm()
-    assert visit.look()["shift"] < 0.001
-    context.close()
+    with on_desktop(browser, address + CHAPTER) as visit:
+        yield visit
+        visit.assert_calm()
+        assert visit.look()["shift"] < 0.001
 
 
 @pytest.fixture

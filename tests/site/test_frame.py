@@ -17,7 +17,7 @@ from book._ext import downloads
 from tests.site.conftest import ROOT
 from tests.site.pages import NOTEBOOKS, PAGES
 from tests.site.test_html import soup_of
-from tests.site.visit import Visit, until
+from tests.site.visit import on_desktop, until
 from tools import colab
 
 CHAPTER = "book/05_heads.html"
@@ -190,12 +190,9 @@ def test_the_foot_says_what_changed(site):
 
 @pytest.fixture
 def visit(browser, address):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    visit = Visit(context.new_page())
-    visit.load(address + CHAPTER)
-    yield visit
-    assert visit.messages == []
-    context.close()
+    with on_desktop(browser, address + CHAPTER) as visit:
+        yield visit
+        assert visit.messages == []
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
+from plain_text import formula as plain
 
 from book._ext.page_view import CALL
 from book._ext.quotes import curly
@@ -135,6 +136,15 @@ def test_every_formula_is_set_before_any_script_runs(page):
         assert text.count(part) == formulas
     assert "katex-error" not in text
     assert "katex.min.js" not in text
+
+
+def test_only_a_long_formula_may_break(page):
+    whole_page = BeautifulSoup(page.read_text(), "html.parser")
+    for formula in whole_page.select("main span.math"):
+        signs = len(plain(formula.find("annotation").get_text()))
+        whole = "short" in formula["class"]
+        assert whole == (signs <= 18)
+        assert not (whole and formula.select("wbr"))
 
 
 @pytest.mark.parametrize("icon", ["favicon.ico", "_static/favicon.svg"])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.site.pages import NOTEBOOKS, PAGES
-from tests.site.visit import Visit
+from tests.site.visit import Visit, on_desktop
 
 CHAPTER = "book/05_heads.html"
 NEXT = "book/06_positions.html"
@@ -18,14 +18,11 @@ END = "(part) => part.lastElementChild.scrollIntoView({ block: 'end' })"
 
 @pytest.fixture
 def visit(browser, address):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    visit = Visit(context.new_page())
-    visit.load(address + CHAPTER)
-    yield visit
-    assert visit.messages == []
-    assert context.cookies() == []
-    assert [u for u in visit.requests if not u.startswith(address)] == []
-    context.close()
+    with on_desktop(browser, address + CHAPTER) as visit:
+        yield visit
+        assert visit.messages == []
+        assert visit.tab.context.cookies() == []
+        assert [u for u in visit.requests if not u.startswith(address)] == []
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """One visit of a browser to one page, and what is noticed on the way."""
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,21 +44,34 @@ def until(tab, expression, arg=None):
         arg: what it is given.
     """
     asked = expression if arg is None else f"({expression})(arg)"
-    for _ in range(600):
+
+    def is_true():
         with suppress(Error):  # while another page comes
-            if tab.evaluate(f"(arg) => Boolean({asked})", arg):
-                return
-        tab.wait_for_timeout(50)
-    raise TimeoutError(f"this never became true: {expression}")
+            return tab.evaluate(f"(arg) => Boolean({asked})", arg)
+
+    if not comes(tab, is_true):
+        raise TimeoutError(f"this never became true: {expression}")
 
 
 def comes(tab, condition):
     """Does a function of no arguments come to hold, also on a busy machine?"""
-    for _ in range(200):
+    for _ in range(600):
         if condition():
             return True
         tab.wait_for_timeout(50)
     return False
+
+
+@contextmanager
+def on_desktop(browser, address):
+    """A visit to a page in a wide window of its own."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    visit = Visit(context.new_page())
+    visit.load(address)
+    try:
+        yield visit
+    finally:
+        context.close()
 
 
 @dataclass

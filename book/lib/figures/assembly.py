@@ -93,8 +93,9 @@ def tied_table(
 ) -> Axes:
     """A table from which one row is read, and by which all are scored.
 
-    The gid of a name and of a score is "name i" or "score i"; of the frame
-    of the row that is read, "read"; of the arrows, "row" and "state".
+    The gid of a name, of a score and of its bar is "name i", "score i" or
+    "bar i"; of the frame of the row that is read, "read"; of the arrows,
+    "row" and "state".
     """
     figure, axes = plt.subplots(figsize=(5.4, 3.7))
     rows, most = len(table), float(table.abs().max())
@@ -129,7 +130,8 @@ def _scores(axes, names, scores) -> None:
         at = (-0.15, i + 0.5)
         words(axes, at, name, ha="right", fontsize=10, gid=f"name {i}")
         colour = SECOND if score == best else "#BBBBBB"
-        cell(axes, (zero, i + 0.18), (score * unit, 0.64), colour)
+        place = (zero, i + 0.18), (score * unit, 0.64)
+        cell(axes, *place, colour, gid=f"bar {i}")
         style = {"ha": "left", "fontsize": 10, "gid": f"score {i}"}
         end = zero + max(score, 0) * unit
         words(axes, (end + 0.1, i + 0.5), f"{score:.1f}", **style)
