@@ -95,7 +95,7 @@ test-student: .venv/.tests ## 2 minutes | run each notebook of the students' edi
 	$(PYTEST) tests/student
 
 test-site: _build/.book .venv/.tests ## 17 minutes | the built website, in a browser
-	$(PYTEST) tests/site tests/explorers --dist loadscope
+	$(PYTEST) tests/site tests/explorers --dist loadscope --reruns 1 -r fER
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
 	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu_report

@@ -64,15 +64,25 @@ def test_two_ways_through_the_tree_are_marked(drawn):
     assert labels["commonest"] == rows["leaf d."]
 
 
-def test_shares_of_a_wide_fork_stand_outside_their_lines():
-    drawn = figures.name_tree(["ax.", "ay.", "az.", "az."])
-    height = {t.get_gid(): t.get_position()[1] for t in drawn.texts}
-    names = "ax", "ay", "az"
-    shares = [height[f"share {name}"] for name in names]
-    leaves = [height[f"leaf {name}."] for name in names]
-    away = [a - b for a, b in zip(shares, leaves, strict=True)]
-    assert away[0] > 0 and away[2] < 0
-    assert shares == sorted(shares, reverse=True)
+def test_a_share_stands_at_its_letter_and_on_no_line():
+    drawn = figures.name_tree(["ax.", "ay.", "azb.", "azc.", "azc."])
+    drawn.figure.draw_without_rendering()
+    letter = {"ax": "x", "ay": "y", "az": "z", "azb": "b", "azc": "c"}
+    shares = {
+        text.get_gid().removeprefix("share "): text
+        for text in drawn.texts
+        if (text.get_gid() or "").startswith("share")
+    }
+    assert shares.keys() == letter.keys()
+    for name, share in shares.items():
+        box = share.get_window_extent()
+        [written] = [t for t in drawn.texts if t.get_text() == letter[name]]
+        of = written.get_window_extent()
+        over, under = box.y0 - of.y1, of.y0 - box.y1
+        assert 0 < max(over, under) < of.height
+        for line in drawn.lines:
+            way = line.get_path().transformed(line.get_transform())
+            assert not way.intersects_bbox(box, filled=False)
 
 
 @draws("cuts")

@@ -32,7 +32,7 @@ BOX, ROW = 1.08, 0.86  # the size of a candidate
 def name_tree(names: list[str]) -> Axes:
     """The tree of some names, letter by letter; each ends in a full stop.
 
-    Where it branches stand the shares of the names that go on so; behind a
+    At a letter that not all go on with stands their share; behind a
     leaf stands the share of the whole name. Lines have the gid "greedy au" or
     "best ag" where the greedy or the commonest name passes, shares "share
     au", and the numbers at the leaves "leaf august.".
@@ -51,15 +51,12 @@ def name_tree(names: list[str]) -> Axes:
         size = 6 if text.endswith(".") else 11
         words(axes, at, last, bbox=dot, fontsize=size, zorder=3)
         if share[text] < 1:
-            near = (len(text) - 0.43, 0.4 * before[1] + 0.6 * place)
-            if share[text] > 0.5:  # above its line, which is short
-                near = (len(text) - 0.5, place + 0.2)
-            elif sum(b[:-1] == text[:-1] for b in share) > 2:  # outside
-                away = 0.28 if place >= before[1] else -0.28
-                near = (len(text) - 0.35, place + away)
-            plate = {"fc": "white", "ec": "none", "boxstyle": "round,pad=0.1"}
-            style = {"fontsize": 9, "gid": f"share {text}", "zorder": 3}
-            words(axes, near, f"{share[text]:.2f}", bbox=plate, **style)
+            forks = sum(b[:-1] == text for b in share) > 1
+            falls = place < before[1]
+            side = "right" if forks else "left"  # where no line goes
+            near = (len(text), place + (-0.36 if forks and falls else 0.36))
+            style = {"fontsize": 9, "gid": f"share {text}", "ha": side}
+            words(axes, near, f"{share[text]:.2f}", **style)
     longest = max(map(len, leaves))
     for row, name in enumerate(leaves):
         whole = f"{names.count(name) / len(names):.2f}"
