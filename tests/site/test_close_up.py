@@ -81,7 +81,7 @@ def test_the_focus_returns_to_the_figure_that_was_shown(tab, dialog):
     figure(tab, 0).locator(".zoom-button").press("Enter")
     tab.keyboard.press("ArrowRight")
     dialog.get_by_role("button", name="Close").click()
-    assert tab.evaluate(f"{FOCUS}.ariaLabel") == "Enlarge figure 5.2"
+    until(tab, f"{FOCUS}.ariaLabel === 'Enlarge figure 5.2'")
     box = figure(tab, 1).locator("img").bounding_box()
     assert 0 <= box["y"] and box["y"] + box["height"] <= 900
 
