@@ -32,9 +32,9 @@ BOX, ROW = 1.08, 0.86  # the size of a candidate
 def name_tree(names: list[str]) -> Axes:
     """The tree of some names, letter by letter; each ends in a full stop.
 
-    At a letter that not all go on with stands their share; behind a
-    leaf stands the share of the whole name. Lines have the gid "greedy au" or
-    "best ag" where the greedy or the commonest name passes, shares "share
+    A letter to which only some names go on has their share beside it; behind
+    a leaf stands the share of the whole name. Lines have the gid "greedy au"
+    or "best ag" where the greedy or the commonest name passes, shares "share
     au", and the numbers at the leaves "leaf august.".
     """
     leaves = list(dict.fromkeys(names))
