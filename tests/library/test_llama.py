@@ -263,11 +263,17 @@ def test_sizes_are_refused():
         ("vocab_size", 0, ("at least 1", "0")),
         ("layers", 0, ("at least 1", "0")),
         ("eps", -1.0, ("at least 0", "-1")),
+        ("d_model", 18, ("a multiple of heads=4", "18")),
+        ("kv_heads", 3, ("a divisor of heads=4", "3")),
+        ("base", 1.0, ("above 1", "1.0")),
+        ("window", 0, ("at least 1", "0")),
     ):
         with refused(ValueError, field, *words):
             replace(SMALL, **{field: value})
     with refused(TypeError, "tied", "True or False", "int"):
         replace(SMALL, tied=1)
+    with refused(TypeError, "stretch", "a Stretch", "int"):
+        replace(SMALL, stretch=8)
     for make in (DecoderOnly, DecoderOnlyBlock):
         with refused(TypeError, "config", "DecoderOnlyConfig", "dict"):
             make({})
