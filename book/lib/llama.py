@@ -46,7 +46,8 @@ class DecoderOnlyConfig:
         stretch: of the rotary angles; None: none.
 
     Raises:
-        TypeError: a size is not an integer, or tied not a boolean.
+        TypeError: a size is not an integer, tied not a boolean, or the
+            stretch no `Stretch`.
         ValueError: sizes that do not fit together.
     """
 
@@ -63,7 +64,7 @@ class DecoderOnlyConfig:
     stretch: Stretch | None = None
 
     def __post_init__(self):
-        validate.decoder_only(self)
+        validate.decoder_only(self, Stretch)
 
 
 UNSAID = {  # what `transformers` takes where a file says nothing

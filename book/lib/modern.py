@@ -158,9 +158,9 @@ class Stretch:
         """
         if "factor" not in angles:
             return None
-        trained = angles.get("original_max_position_embeddings", 0)
-        low = float(angles.get("low_freq_factor", 1.0))
-        high = float(angles.get("high_freq_factor", 4.0))
+        trained = angles.get("original_max_position_embeddings", cls.trained)
+        low = float(angles.get("low_freq_factor", cls.low))
+        high = float(angles.get("high_freq_factor", cls.high))
         return cls(float(angles["factor"]), trained, low, high)
 
 

@@ -16,9 +16,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from lib.llama import DecoderOnly, load_llama, read_config
+from lib.modern import rotary_steps
 from lib.validate.llama_known import AGREE, NEUTRAL, SILENT, USED
-from tests.conformance.tiny_llama import SIZES, SLOWER, texts
-from tests.library.llama_files import HONEST
+from tests.conformance.tiny_llama import FIELDS, randomise, texts
+from tests.library.llama_files import HONEST, SIZES, SLOWER
 
 transformers = pytest.importorskip(
     "transformers", reason="needs the public packages: make conformance"
@@ -34,6 +35,7 @@ from transformers.models.auto.modeling_auto import (  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 NEAR = {"rtol": 0, "atol": 1e-5}
+PARTS = (12,), (4, 1, 1, 3, 1, 2)
 OURS = {"llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM"}
 # Other names for the sizes of `tiny_llama`, and what else would be large.
 SMALL = {"n_embd": 32, "d_model": 32, "head_dim": 8, "n_inner": 44}
@@ -52,7 +54,7 @@ for words, size in (
     ("vocab_size_per_layer_input", 50),
 ):
     SMALL |= dict.fromkeys(words.split(), size)
-SMALL |= {k: v for k, v in SIZES.items() if isinstance(v, int)}
+SMALL |= SIZES
 MOST = 3_000_000  # weights of a model that is built
 # So many of the classes are built; of the others the default fields are read.
 BUILT, ALL = 150, 189
@@ -87,16 +89,6 @@ def tiny(family):
         return None
 
 
-def randomise(model, seed=0):
-    torch.manual_seed(seed)
-    for weight in model.eval().requires_grad_(False).parameters():
-        if weight.ndim == 1:
-            weight.uniform_(0.5, 1.5)
-        elif weight.is_floating_point():
-            weight.normal_(std=0.2)
-    return model
-
-
 def write(folder, fields, weights):
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(fields)
@@ -126,7 +118,7 @@ def saved(tmp_path_factory):
 def good(family):
     """A file that both read: fields and weights."""
     more = {"sliding_window": 4} if family == "mistral" else {}
-    config = CONFIG_MAPPING[family](**SIZES, **more)
+    config = CONFIG_MAPPING[family](**FIELDS, **more)
     model = transformers.AutoModelForCausalLM.from_config(config)
     fields = json.loads(config.to_json_string(use_diff=True))
     fields["architectures"] = [OURS[family]]
@@ -202,8 +194,7 @@ def test_a_class_is_read_or_refused(saved, family, tmp_path):
     if family not in OURS:
         assert message and named(message) == "model_type"
         return
-    parts = (12,), (4, 1, 1, 3, 1, 2)
-    assert agree(tmp_path, fields, weights, parts) is None
+    assert agree(tmp_path, fields, weights, PARTS) is None
 
 
 @pytest.mark.parametrize("family", CLASSES)
@@ -274,8 +265,7 @@ def test_a_good_file_with_each_field_of_each_class(family, tmp_path):
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_files_give_the_logits_of_the_package(name, tmp_path):
     """Published fields with small sizes: both read them, and agree."""
-    sizes = {k: v for k, v in SIZES.items() if isinstance(v, int)}
-    fields = HONEST[name][1] | sizes
+    fields = HONEST[name][1] | SIZES
     if fields.get("head_dim"):
         fields["head_dim"] = 8
     for angles in ("rope_scaling", "rope_parameters"):
@@ -288,8 +278,7 @@ def test_honest_files_give_the_logits_of_the_package(name, tmp_path):
     config = CONFIG_MAPPING[fields["model_type"]](**fields)
     model = transformers.AutoModelForCausalLM.from_config(config)
     weights = dict(randomise(model.float()).state_dict())
-    parts = (12,), (4, 1, 1, 3, 1, 2)
-    assert agree(tmp_path, fields, weights, parts) is None
+    assert agree(tmp_path, fields, weights, PARTS) is None
 
 
 @pytest.mark.parametrize(
@@ -333,8 +322,6 @@ def test_many_positions(family, kind, tmp_path):
     near = {"rtol": 0, "atol": 1e-4}
     torch.testing.assert_close(ours(ids), model(ids).logits, **near)
     steps = model.model.rotary_emb.inv_freq.double()
-    from lib.modern import rotary_steps
-
     c = ours.config
     found = rotary_steps(8, c.base, c.stretch)
     torch.testing.assert_close(found, steps, rtol=1e-6, atol=0)

@@ -15,7 +15,8 @@ from lib.modern import (
     alibi_slopes,
     distance_buckets,
 )
-from tests.conformance.tiny_llama import FOLDER, SLOWER, build, texts
+from tests.conformance.tiny_llama import FOLDER, build, randomise, texts
+from tests.library.llama_files import SLOWER
 
 transformers = pytest.importorskip(
     "transformers", reason="needs the public packages: make conformance"
@@ -90,10 +91,7 @@ def test_a_window_is_mistrals():
         num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
         sliding_window=4, attn_implementation="eager",
     )  # fmt: skip
-    torch.manual_seed(0)
-    theirs = MistralForCausalLM(config).eval().requires_grad_(False)
-    for weight in theirs.parameters():
-        weight.normal_(std=0.2)
+    theirs = randomise(MistralForCausalLM(config))
     fields = config.to_dict()
     ours = DecoderOnly(read_config(fields)).requires_grad_(False)
     load_llama(ours, theirs.state_dict())

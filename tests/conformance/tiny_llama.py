@@ -15,41 +15,32 @@ from pathlib import Path
 
 import torch
 
+from tests.library.llama_files import SIZES, SLOWER
+
 FOLDER = Path(__file__).parents[2] / "book" / "data"
-SIZES = {
-    "vocab_size": 50,
-    "hidden_size": 32,
-    "intermediate_size": 44,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
+FIELDS = SIZES | {
     "rms_norm_eps": 1e-3,
     "rope_parameters": {"rope_theta": 1_000.0, "rope_type": "default"},
 }
 
-SLOWER = {
-    "rope_type": "llama3",
-    "rope_theta": 1_000.0,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 64,
-}
+
+def randomise(model, seed=0):
+    """All weights drawn anew, gains of the norms included."""
+    torch.manual_seed(seed)
+    for weight in model.eval().requires_grad_(False).parameters():
+        if weight.ndim == 1:
+            weight.uniform_(0.5, 1.5)
+        elif weight.is_floating_point():
+            weight.normal_(std=weight.shape[1] ** -0.5)
+    return model
 
 
 def build(seed=0, **changes):
-    """`LlamaForCausalLM` with random weights, gains of the norms included."""
+    """`LlamaForCausalLM` with random weights."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    config = LlamaConfig(**SIZES | changes, attn_implementation="eager")
-    model = LlamaForCausalLM(config).eval().requires_grad_(False)
-    torch.manual_seed(seed)
-    for weight in model.parameters():
-        if weight.ndim == 1:
-            weight.uniform_(0.5, 1.5)
-        else:
-            weight.normal_(std=weight.shape[1] ** -0.5)
-    return model
+    config = LlamaConfig(**FIELDS | changes, attn_implementation="eager")
+    return randomise(LlamaForCausalLM(config), seed)
 
 
 def texts(batch=2, length=12, vocab=50, seed=1):

@@ -2,10 +2,11 @@
 
 from torch import Tensor
 
-from lib.validate.kinds import booleans, whole_numbers
+from lib.validate.efficient import shared_heads
+from lib.validate.kinds import booleans, instance_or_none, whole_numbers
 from lib.validate.numbers import (
     above,
-    base,
+    divisible,
     even,
     integer,
     positive,
@@ -25,10 +26,10 @@ def rotary_rows(weight: object, heads: object) -> None:
     expect(pairs, "weight", expected, shape(weight))
 
 
-def turning(d_head: int, angles: object, window: object = None) -> None:
+def turning(d_head: int, base: object, window: object = None) -> None:
     """A head whose entries come in pairs, the base, and a window or None."""
     even("d_head", d_head)
-    base(angles)
+    above("base", base, 1)
     if window is not None:
         positive(window=window)
 
@@ -71,12 +72,16 @@ def to_sort_in(distance: object, count: object, furthest: object) -> None:
     buckets(count, furthest)
 
 
-def decoder_only(fields: object) -> None:
+def decoder_only(fields: object, wanted: type) -> None:
     """The fields of a `DecoderOnlyConfig` fit together."""
-    names = ("vocab_size", "d_model", "heads", "kv_heads", "d_ff", "layers")
+    names = ("vocab_size", "d_ff", "layers")
     positive(**{name: getattr(fields, name) for name in names})
+    divisible(fields.d_model, fields.heads)
+    shared_heads(fields.heads, fields.kv_heads)
+    turning(fields.d_model // fields.heads, fields.base, fields.window)
     real("eps", fields.eps, least=0)
     booleans(tied=fields.tied)
+    instance_or_none(wanted, stretch=fields.stretch)
 
 
 def next_ids(ids: object, cache: object, config: object) -> None:
