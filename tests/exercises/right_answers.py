@@ -60,6 +60,17 @@ def win_probability(mine, theirs):
     ratings = torch.tensor([mine, theirs]) * math.log(odds) / points
     return shares(ratings, dim=0)[0].item()
 """,
+        "knows the axis beforehand": """
+from functools import partial
+
+points, odds = 400, 10
+shares = partial(torch.softmax, dim=0)
+
+def win_probability(mine, theirs):
+    return shares(torch.tensor([mine, theirs]) * math.log(odds) / points)[
+        0
+    ].item()
+""",
         "calls a method": """
 points, odds = 400, 10
 
@@ -111,6 +122,13 @@ def bilinear_scores(q, W, k):
     assert q.dim() == W.dim() == k.ndim == 2
     return torch.einsum("id,de,je->ij", q, W, k)
 """,
+        "remembers what it has computed, and copies it": """
+from functools import cache
+
+@cache
+def bilinear_scores(q, W, k):
+    return torch.einsum("id,de,je->ij", q, W, k).clone()
+""",
         "looks whether there is a key": """
 def bilinear_scores(q, W, k):
     if k.numel() == 0:
@@ -150,6 +168,15 @@ def smooth(t, t_known, y_known, width):
     rows = torch.stack([t, torch.ones_like(t)], 1) * 2**0.5 / width**2
     columns = torch.stack([t_known, -(t_known**2) / 2], 1)
     return kernel(rows, columns, y_known)
+""",
+        "remembers what it has computed": """
+from functools import cache
+
+@cache
+def smooth(t, t_known, y_known, width):
+    rows = torch.stack([t, torch.ones_like(t)], 1) * 2**0.5 / width**2
+    columns = torch.stack([t_known, -(t_known**2) / 2], 1)
+    return plain_attention(rows, columns, y_known[:, None])[:, 0]
 """,
         "is decorated": """
 @torch.no_grad()

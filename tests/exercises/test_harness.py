@@ -322,8 +322,8 @@ def borrowed(asked, answer, *forbidden) -> str:
     """What an answer is told that is not to call some functions."""
 
     def examine(answer, draw):
-        expect.own_work(answer, *forbidden)
-        answer(torch.ones(2, 3))
+        with expect.own_work(*forbidden):
+            answer(torch.ones(2, 3))
 
     with pytest.raises(Wrong) as found:
         exercises.judge(asked(examine), answer, Draw(0))
@@ -354,6 +354,14 @@ PAGE = (LIBRARY / "softmax.py").read_text(encoding="utf-8")
         "answer = lambda x: torch.ops.aten.softmax(x, -1)",
         "def mine(x): F.softmax(x, -1)\ndef answer(x): mine(x)",
         "answer = torch.no_grad()(lambda x: F.softmax(x, -1))",
+        "answer = torch.no_grad()(torch.softmax)\n"
+        "def answer(x, soft=answer): soft(x, -1)",
+        "def answer(x): next(map(torch.softmax, [x], [-1]))",
+        "def answer(x): next(map(torch.Tensor.softmax, [x], [-1]))",
+        "from functools import partial\n"
+        "def answer(x): partial(torch.softmax, dim=-1)(x)",
+        "def answer(x): torch.ops.aten.softmax.int(x, -1)",
+        "def answer(x): next(map(torch.ops.aten.softmax, [x], [-1]))",
         "def answer(x):\n try: F.softmax(x, -1)\n finally: raise KeyError",
         "from lib.softmax import softmax as mine\nanswer = lambda x: mine(x)",
         f"{PAGE}\nother = softmax\ndef answer(x): other(x)",
@@ -381,6 +389,23 @@ def test_what_is_ones_own_or_was_not_called_is_not_borrowed(asked, source):
     assert borrowed(asked, answer, "softmax") == "nothing"
 
 
+@pytest.mark.parametrize("silence", ["None", "lambda *event: None"])
+def test_who_stops_the_listening_is_told_so(asked, silence):
+    source = f"import sys\ndef answer(x): sys.setprofile({silence})"
+    hint = borrowed(asked, in_a_page(source), "softmax")
+    assert hint.startswith("leave sys.setprofile alone")
+
+
+def test_what_a_package_has_can_be_forbidden(asked):
+    source = (
+        "def answer(x, f=torch.nn.Parameter):\n"
+        " with torch.no_grad(): x = f(x)\n"
+        " torch.autograd.grad(x.sum(), x)"
+    )
+    hint = borrowed(asked, in_a_page(TORCH + source), "autograd")
+    assert hint == "write it without autograd."
+
+
 def test_who_leads_to_borrowed_work_is_named_too(asked):
     """A page's own function that is forbidden by its name, say."""
     source = "def fit(x): torch.linalg.lstsq(x, x)\ndef answer(x): fit(x)"
@@ -389,10 +414,8 @@ def test_who_leads_to_borrowed_work_is_named_too(asked):
 
 
 def test_nobody_listens_any_more_afterwards(asked):
-    heard = []
-
     def hear(*event):
-        heard.append(event)
+        pass
 
     before = sys.getprofile()
     sys.setprofile(hear)

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -276,6 +277,21 @@ def test_who_reads_may_come_to_an_end(pretended, folder, monkeypatch):
     rows = {r["student"]: r for r in grade(folder)}
     assert rows["bob"]["hint"] == "it ends Python when it is read"
     assert len(pretended.jobs) == 1
+
+
+def test_who_comes_to_an_end_early_has_not_taken_too_long(monkeypatch):
+    """Whatever time is used up: only the limit itself says so."""
+    monkeypatch.setattr(apart, "SECONDS", 1)
+
+    def work(seconds):
+        while time.process_time() < seconds:
+            pass
+        os._exit(1)
+
+    with pytest.raises(apart.Overrun, match="^it ends Python when it is read"):
+        apart.apart(lambda: work(0.7))
+    with pytest.raises(apart.Overrun, match="^it takes more than 1 s"):
+        apart.apart(lambda: work(30))
 
 
 def test_a_name_that_is_in_the_notebook_is_looked_for(pretended, folder):

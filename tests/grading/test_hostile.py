@@ -296,6 +296,15 @@ def test_the_library_is_the_teachers(box):
 
 HONEST = solutions("window_mask")["window_mask"]
 CALL = 'from lib.exercises import check\ncheck("4.1", window_mask)'
+ROWS = """
+def check(name, row):
+    return row
+
+out.append(check("row", 2))
+out.append(check("4.1", 3))
+check("row", out.append(4))
+assert out == [1, 2, 3, 4]
+"""
 ROOTS = """
 def window_mask(length, width):
     far = torch.arange(length)[:, None] - torch.arange(length)
@@ -314,6 +323,7 @@ def window_mask(length, width):
             ROOTS,
             ["def sqrt(x):\n return (\n  x**0.5\n  % 99\n )"],
         ),
+        (f"out = [1]\n{HONEST}\n{ROWS}", []),
         (ROOTS, ["from math import *"]),
         (ROOTS, ["from math import *\n!pip install nothing"]),
     ],

@@ -114,9 +114,10 @@ def test_what_a_student_adds_to_the_first_cell_is_hers():
     (first,) = (
         c for c in raw["cells"] if "colab" in c["metadata"].get("tags", [])
     )
-    first["source"] = "import math\n" + text(first) + "\nfetched = 1\n"
+    more = "\nneeded = []\nscale = 3\nsys.path[0] = ''\nprint(scale)\n"
+    first["source"] = "import math\n" + text(first) + more
     own = notebook.helpers(answer(raw), cells(raw), chapter())
-    assert own == ["import math"]
+    assert own == ["import math\nscale = 3"]
 
 
 def test_all_names_of_a_notebook():

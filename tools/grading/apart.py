@@ -5,19 +5,18 @@ keep whoever reads it busy, or to fill the memory: then the process ends, and
 with it nobody else's.
 """
 
-import os
-import pickle
+import multiprocessing
 import resource
-import select
 import signal
-import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 SECONDS = 20  # of the processor; a chapter takes less than one
 WAIT = 60  # seconds by the clock
 MEMORY = 1 << 30  # bytes, beside those that are taken already
+COPIES = multiprocessing.get_context("fork")
 
 
 class Overrun(Exception):
@@ -30,39 +29,35 @@ def apart(work: Callable[[], Any]) -> Any:
     Raises:
         Overrun: it came to a limit, or to its end.
     """
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if not pid:
-        child(work, writer)
-    os.close(writer)
+    reader, writer = COPIES.Pipe(duplex=False)
+    copy = COPIES.Process(target=child, args=(work, writer))
+    copy.start()
+    writer.close()
+    found = Overrun(f"it takes more than {SECONDS} s to read")
     try:
-        data, is_late = received(reader)
+        if reader.poll(WAIT):
+            found = reader.recv()
+    except (EOFError, OSError):  # it broke off
+        copy.join()
+        if copy.exitcode != -signal.SIGXCPU:
+            found = Overrun("it ends Python when it is read")
     finally:
-        os.close(reader)
-        os.kill(pid, signal.SIGKILL)
-        _, _, used = os.wait4(pid, 0)
-    if is_late or not data and used.ru_utime + used.ru_stime > SECONDS / 2:
-        raise Overrun(f"it takes more than {SECONDS} s to read")
-    if not data:
-        raise Overrun("it ends Python when it is read")
-    found = pickle.loads(data)  # this program has written it
+        reader.close()
+        copy.kill()
+        copy.join()
     if isinstance(found, Overrun):
         raise found
     return found
 
 
-def child(work: Callable[[], Any], writer: int) -> None:
-    """What happens in the copy; it does not return."""
-    try:
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        if mapped := Path("/proc/self/statm").read_text().split():
-            most = int(mapped[0]) * resource.getpagesize() + MEMORY
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        data = pickle.dumps(outcome(work))
-        with os.fdopen(writer, "wb") as file:
-            file.write(len(data).to_bytes(8) + data)
-    finally:
-        os._exit(0)
+def child(work: Callable[[], Any], writer: Connection) -> None:
+    """What happens in the copy."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if mapped := Path("/proc/self/statm").read_text().split():
+        most = int(mapped[0]) * resource.getpagesize() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    writer.send(outcome(work))
 
 
 def outcome(work: Callable[[], Any]) -> Any:
@@ -74,16 +69,3 @@ def outcome(work: Callable[[], Any]) -> Any:
     except Exception as error:
         why = f"it cannot be read ({type(error).__name__}: {error})"
     return Overrun(why)
-
-
-def received(reader: int) -> tuple[bytes, bool]:
-    """All that it says; nothing if it breaks off, and whether it is late."""
-    text, end = bytearray(), time.monotonic() + WAIT
-    while left := max(0, end - time.monotonic()):
-        if not select.select([reader], [], [], left)[0]:
-            break
-        if not (more := os.read(reader, 1 << 20)):
-            is_whole = len(text) == 8 + int.from_bytes(text[:8])
-            return bytes(text[8:]) if is_whole else b"", False
-        text += more
-    return b"", True

@@ -58,6 +58,7 @@ SUSPECT_ATTRIBUTES = {
     "__traceback__",
     "_getframe",
     "f_back",
+    "setprofile",
     "settrace",
 }
 SUSPECT_METHODS = {

@@ -56,10 +56,10 @@ class Row:
 
     @property
     def all_notes(self) -> list[str]:
-        return [*self.notes, *self.result.notes, *self.missed]
+        return [*self.notes, *self.result.notes, *self.unexplained]
 
     @property
-    def missed(self) -> list[str]:
+    def unexplained(self) -> list[str]:
         """A name that was missing and is in the notebook: ours to explain."""
         found = MISSING.search(self.result.hint)
         if not found or not self.names & {found["name"], "*"}:

@@ -113,8 +113,19 @@ def meaning(source: str) -> str:
 def own_part(source: str) -> str:
     """What a student has defined in the cell that fetches the book."""
     kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
-    texts = (ast.unparse(n) for n in body(source) if isinstance(n, kinds))
+    texts = [
+        ast.unparse(node)
+        for node in body(source)
+        if isinstance(node, kinds) or sets_what_is_not_fetched(node)
+    ]
     return "\n".join(text for text in texts if text not in FETCHING)
+
+
+def sets_what_is_not_fetched(node: ast.stmt) -> bool:
+    """`scale = 3`, but neither `needed = []` nor `os.environ[name] = "1"`."""
+    is_setting = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+    names = slices.bound(ast.unparse(node)) if is_setting else ()
+    return bool(names) and names.isdisjoint(FETCHED)
 
 
 def body(source: str) -> list[ast.stmt]:
@@ -142,6 +153,7 @@ FETCHING = {
         text.format(first_line="", url="", branch="", needed="needed = []")
     )
 }
+FETCHED = slices.bound("\n".join(FETCHING))
 
 
 @dataclass(frozen=True)
@@ -187,7 +199,8 @@ class Chapter:
         for source in filter(None, map(plain, page)):
             for ask in (slices.bound, slices.used, slices.changed):
                 ask(source)
-        assert self.written and self.statements and self.stubs
+        for kept in ("written", "statements", "stubs"):
+            getattr(self, kept)
 
     @cached_property
     def stubs(self) -> set[str]:

@@ -10,17 +10,14 @@ no solution: it compares with plain loops, with torch, or with what must hold.
 
 import os
 import random
-import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
 import torch
 
-from lib.exercises import expect
-from lib.exercises.calls import Calls, is_theirs, listening
+from lib.exercises.calls import is_theirs
 from lib.exercises.draw import Draw
 from lib.exercises.verdict import NotStarted, Wrong
 
@@ -125,8 +122,7 @@ def judge(asked: Exercise, answer: Callable, draw: Draw) -> None:
     """
     state = torch.get_rng_state()
     try:
-        with by_oneself(answer):
-            asked.examine(answer, draw)
+        asked.examine(answer, draw)
     except NotStarted:
         raise
     except Wrong as wrong:
@@ -142,30 +138,6 @@ def judge(asked: Exercise, answer: Callable, draw: Draw) -> None:
         raise Wrong(stopped(error)) from None
     finally:
         torch.set_rng_state(state)
-
-
-@contextmanager
-def by_oneself(answer: Callable) -> Iterator[None]:
-    """Say first what an answer has called that it is to do by itself."""
-    with listening():
-        try:
-            yield
-        except NotStarted:
-            raise
-        except Exception:
-            say_what_is_borrowed(answer)
-            raise
-        say_what_is_borrowed()
-
-
-def say_what_is_borrowed(wrong: Callable | None = None) -> None:
-    """In an answer that is wrong, the names are a sign as well."""
-    calls = sys.getprofile()
-    if not isinstance(calls, Calls):
-        return
-    found = calls.borrowed or (wrong and expect.spelt(wrong, calls.names))
-    if found:
-        raise Wrong(f"write it without {' and '.join(sorted(found))}.")
 
 
 def stopped(error: Exception) -> str:

@@ -8,32 +8,37 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from lib.exercises import Wrong, exercise, expect
+from lib.exercises.calls import Calls
 from lib.exercises.chapter_02 import Watch
 
 
 class Factors(TorchFunctionMode):
-    """Count the factors of each einsum."""
+    """Count the factors of each einsum, and make its result twice as large."""
 
     def __init__(self):
         super().__init__()
         self.factors = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function is torch.einsum:
-            given = args[1] if isinstance(args[1], list | tuple) else args[1:]
-            self.factors.append(len(given))
-        return function(*args, **(kwargs or {}))
+        out = function(*args, **(kwargs or {}))
+        if function is not torch.einsum:
+            return out
+        given = args[1] if isinstance(args[1], list | tuple) else args[1:]
+        self.factors.append(len(given))
+        return 2 * out
 
 
 @exercise(1)
 def bilinear_scores(answer, draw):
     for i, d, e, j in ((4, 6, 6, 5), (3, 5, 2, 7)):
         q, W, k = draw.normal(i, d), draw.normal(d, e), draw.normal(j, e)
-        with expect.untouched(q, W, k), Factors() as einsums:
+        with expect.untouched(q, W, k):
             got = answer(q, W, k)
         table_of_scores(got, q, W, k)
+        with Factors() as einsums:
+            twice = answer(q.clone(), W.clone(), k.clone())
         expect.that(
-            einsums.factors == [3],
+            einsums.factors == [3] and expect.same(twice, 2 * got),
             "the numbers are right, and now write them as one torch.einsum, "
             "with all three factors in it.",
         )
@@ -313,9 +318,9 @@ def soft_look_up(answer, draw):
 def shares_of_rows(answer, ids, rows):
     """The rows of the table are one-hot: the answer shows their shares."""
     table = torch.eye(rows, dtype=torch.float64, device=ids.device)
-    got = answer(ids, table)
+    with Calls("plain_attention") as calls:
+        got = answer(ids, table)
     expect.tensor(got, (4, rows), torch.float64)
-    soft = expect.called("plain_attention", lambda: answer(ids, table))
     for id, found in zip(ids.tolist(), got.argmax(1).tolist(), strict=True):
         expect.that(
             found == id,
@@ -326,7 +331,7 @@ def shares_of_rows(answer, ids, rows):
         raise Wrong(
             "the queries are so long that other shares are exactly 0, and "
             "their gradients as well: how far may a score lie below the best?"
-            if soft
+            if calls.made
             else "rows that are not asked for have no share at all, so they "
             "get no gradient: let plain_attention mix them in."
         )
@@ -337,7 +342,8 @@ def shares_of_rows(answer, ids, rows):
         f"{share:.4f}: after the division by √{rows} the query is too short.",
     )
     expect.that(
-        soft, "the numbers are right; now let plain_attention do the mixing."
+        calls.made,
+        "the numbers are right; now let plain_attention do the mixing.",
     )
 
 
@@ -347,7 +353,8 @@ def smooth(answer, draw):
     y_known = draw.normal(7, dtype=torch.float64)
     t = draw.uniform(4, dtype=torch.float64) * 3
     for width in (draw.given.width, 1.5):
-        with expect.untouched(t, t_known, y_known):
+        attends = Calls("plain_attention")
+        with expect.untouched(t, t_known, y_known), attends:
             got = answer(t, t_known, y_known, width)
         expect.tensor(got, what="the curve")
         expect.that(
@@ -363,9 +370,7 @@ def smooth(answer, draw):
             wrong_curves(t, t_known, y_known, width),
         )
     expect.that(
-        expect.called(
-            "plain_attention", lambda: answer(t, t_known, y_known, width)
-        ),
+        attends.made,
         "the numbers are right; now let plain_attention do the work.",
     )
 

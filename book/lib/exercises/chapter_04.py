@@ -101,8 +101,8 @@ def window_by_hand(length, width):
 
 
 @exercise(2)
+@expect.own_work(*FORBIDDEN)
 def my_attention(answer, draw):
-    expect.own_work(answer, *FORBIDDEN)
     q, k, v = (
         draw.normal(3, 2, 4, 5),
         draw.normal(3, 2, 6, 5),

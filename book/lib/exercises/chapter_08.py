@@ -17,8 +17,8 @@ from lib.runtime import device
 @exercise(
     1, layers=(6, 4, 8, 12), width=(512, 256, 384, 768), units=(2048, 1024)
 )
+@expect.own_work("parameters", "numel")
 def encoder_parameters(answer, draw):
-    expect.own_work(answer, "parameters", "numel")
     given = draw.given
     sizes = [(5, 12, 20), (3, 10, 7), (given.layers, given.width, given.units)]
     sizes.append([draw.whole(1, 9), draw.whole(2, 9), draw.whole(10, 40)])
@@ -243,8 +243,8 @@ SORTING = ("sort", "argsort", "sorted", "topk", "unique", "msort")
 
 
 @exercise(3, row=([7, 3, 7], [5, 9, 5], [4, 1, 4], [2, 8, 2]))
+@expect.own_work(*SORTING, *COUNTING)
 def two_looks(answer, draw):
-    expect.own_work(answer, *SORTING, *COUNTING)
     rows = [draw.given.row, [2], [5] * 4]
     rows += [draw.ids(-3, 3, n).tolist() for n in (6, 9)]
     for row in rows:

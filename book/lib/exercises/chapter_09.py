@@ -77,8 +77,8 @@ def aligned(answer, draw):
 
 
 @exercise(2)
+@expect.own_work("DecoderBlock", "Decoder", "Residual")
 def my_block(answer, draw):
-    expect.own_work(answer, "DecoderBlock", "Decoder", "Residual")
     x, memory = 2 * draw.normal(2, 3, 8), 3 + draw.normal(2, 5, 8)
     ahead = ~causal_mask(3, x.device)[0, 0]
     for norm_first in (False, True):
@@ -565,8 +565,8 @@ def one_less(other):
 
 
 @exercise(6)
+@expect.own_work("project")
 def look_across(answer, draw):
-    expect.own_work(answer, "project")
     heads, width = draw.lots.choice([(2, 8), (3, 12), (4, 8)])
     torch.manual_seed(draw.seed)
     theirs = nn.MultiheadAttention(width, heads, batch_first=True).double()

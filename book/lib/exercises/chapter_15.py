@@ -117,8 +117,8 @@ BORROWED = ("attention", "softmax", "scaled_dot_product_attention")
 
 
 @exercise(3)
+@expect.own_work(*BORROWED)
 def causal_in_blocks(answer, draw):
-    expect.own_work(answer, *BORROWED)
     n, block = draw.lots.choice([(17, 5), (19, 4), (23, 7)])
     q, k, v = (draw.normal(n, d, dtype=torch.float64) for d in (7, 7, 5))
     even = n - n % block  # what stops even here says itself why

@@ -316,8 +316,8 @@ BANNED = (
 
 
 @exercise(5)
+@expect.own_work(*BANNED)
 def llama_block(answer, draw):
-    expect.own_work(answer, *BANNED)
     for heads, kv_heads, eps in ((6, 2, 0.5), (4, 4, 0.01)):
         d = 6 * heads
         w = drawn_block(draw, d, 6 * kv_heads, 2 * d + 1)

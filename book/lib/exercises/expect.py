@@ -5,16 +5,14 @@ Each function raises `Wrong` with a hint unless what it is named for holds.
 
 import inspect
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from lib.exercises.calls import Calls, is_taught, listening
+from lib.exercises.calls import Calls
 from lib.exercises.verdict import NotStarted, Wrong
 
 
@@ -144,47 +142,21 @@ def refusal(
     raise Wrong(hint)
 
 
-def own_work(answer: Callable, *forbidden: str) -> None:
-    """From here on, the answer calls nothing that it is to do by itself.
+@contextmanager
+def own_work(*forbidden: str) -> Iterator[None]:
+    """The answer calls nothing that it is to do by itself.
 
     The names are those of torch, of Python or of the library; a function of
-    the reader's own may be called the same. `judge` says what was called.
+    the reader's own may be called the same. Decorates a description.
     """
-    sys.setprofile(Calls(*forbidden))
-
-
-def spelt(answer: Callable, names: set[str]) -> set[str]:
-    """The names that an answer's text has and that are not the reader's own.
-
-    That is enough for a hint to an answer that is wrong anyway.
-    """
-    code = getattr(inspect.unwrap(answer), "__code__", None)
-    found = names & {*names_in(code)} if code else set()
-    return {name for name in found if not is_own(beside(answer, name))}
-
-
-def names_in(code: CodeType) -> Iterator[str]:
-    """The names that a function uses, or a function inside it."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from names_in(inner)
-
-
-def is_own(thing: object) -> bool:
-    """Is it a function or a class that the reader has written?"""
-    parts = (
-        [thing, *vars(thing).values()] if hasattr(thing, "__dict__") else ()
-    )
-    codes = (getattr(part, "__code__", None) for part in parts)
-    return any(code and not is_taught(code) for code in codes)
-
-
-def called(name: str, call: Callable[[], Any]) -> bool:
-    """Does a call lead to a function with this name, whoever wrote it?"""
-    with listening(Calls(name)) as calls:
-        call()
-    return name in calls.made
+    calls = Calls(*forbidden)
+    try:
+        with calls:
+            yield
+    except Exception:
+        calls.refuse_borrowed()
+        raise
+    calls.refuse_borrowed()
 
 
 def beside(answer: Callable, name: str) -> Any:

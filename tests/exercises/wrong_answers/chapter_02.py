@@ -208,8 +208,17 @@ def finds_wrong_softmax(f):
     },
     "softmax_backward": {
         "lets autograd do it": """
-# hint: write it without grad
+# hint: write it without autograd
 def softmax_backward(p, g):
+    scores = p.log().requires_grad_()
+    return torch.autograd.grad(scores.softmax(-1), scores, g)[0]
+""",
+        "lets autograd do it, and nobody hear of it": """
+# hint: leave sys.setprofile alone
+def softmax_backward(p, g):
+    import sys
+
+    sys.setprofile(None)
     scores = p.log().requires_grad_()
     return torch.autograd.grad(scores.softmax(-1), scores, g)[0]
 """,

@@ -2,6 +2,12 @@
 
 WRONG = {
     "bilinear_scores": {
+        "an einsum for show, and two products": """
+# hint: with all three factors in it
+def bilinear_scores(q, W, k):
+    torch.einsum("id,de,je->ij", q, W, k)
+    return q @ W @ k.T
+""",
         "two products, one of them an einsum": """
 # hint: with all three factors in it
 def bilinear_scores(q, W, k):

@@ -305,6 +305,11 @@ def head_contributions(module, x):
 """,
     },
     "without_head": {
+        "returns a module of one head": """
+# hint: a copy is to come back, with parameters of the same names and sizes
+def without_head(module, head):
+    return MultiHeadAttention(module.d_model // 3, 1)
+""",
         "forgets to return the copy": """
 # hint: a copy is to come back
 def without_head(module, head):

@@ -2,6 +2,7 @@
 
 import ast
 import random
+import re
 import traceback
 from collections.abc import Callable
 
@@ -43,16 +44,15 @@ class WithoutChecks(ast.NodeTransformer):
     """Takes `check("4.1", name)` out of the cells of a student."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        return ast.Pass() if any(map(is_check, ast.walk(node))) else node
+        return ast.Pass() if is_check(node.value) else node
 
 
-def is_check(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and getattr(node.func, "id", "") == "check"
-        and bool(node.args)
-        and isinstance(getattr(node.args[0], "value", None), str)
-    )
+def is_check(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    number = str(getattr(node.args[0], "value", ""))
+    is_number = re.fullmatch(r"\d{1,3}\.\d{1,3}", number)
+    return bool(is_number) and getattr(node.func, "id", "") == "check"
 
 
 def run(shell: InteractiveShell, source: str) -> BaseException | None:
