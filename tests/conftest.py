@@ -48,14 +48,18 @@ def browser(chromium):
 
     try:
         playwright = sync_playwright().start()
-    except Exception as error:  # a bare Debian has no libatomic for its Node
-        missing(f"Playwright does not start ({error}): apt install libatomic1")
-    browser = playwright.chromium.launch(
-        executable_path=chromium, args=printing.FLAGS
-    )
-    yield browser
-    browser.close()
-    playwright.stop()
+    except Exception as error:
+        if "Connection closed" not in str(error):
+            raise
+        missing("Playwright's Node does not start: apt install libatomic1")
+    try:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=printing.FLAGS
+        )
+        yield browser
+        browser.close()
+    finally:
+        playwright.stop()
 
 
 @pytest.fixture(scope="session")
