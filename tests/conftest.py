@@ -6,6 +6,26 @@ from collections import Counter
 import pytest
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="what `make test` asks: no test marked slow, and fewer draws",
+    )
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: only `make test-all` asks it")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --quick, leave out what is slow."""
+    if config.getoption("quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [i for i in items if not i.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say why tests were skipped: a line for each reason."""
     reports = terminalreporter.stats.get("skipped", [])
@@ -48,14 +68,18 @@ def browser(chromium):
 
     try:
         playwright = sync_playwright().start()
-    except Exception as error:  # a bare Debian has no libatomic for its Node
-        missing(f"Playwright does not start ({error}): apt install libatomic1")
-    browser = playwright.chromium.launch(
-        executable_path=chromium, args=printing.FLAGS
-    )
-    yield browser
-    browser.close()
-    playwright.stop()
+    except Exception as error:
+        if "Connection closed" not in str(error):
+            raise
+        missing("Playwright's Node does not start: apt install libatomic1")
+    try:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=printing.FLAGS
+        )
+        yield browser
+        browser.close()
+    finally:
+        playwright.stop()
 
 
 @pytest.fixture(scope="session")

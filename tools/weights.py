@@ -38,6 +38,7 @@ FIELDS = {"y": "y", "MMMM": "MMM", "MMM": "MMM"} | {
     letters: letters[0] for letters in ("M", "MM", "d", "dd")
 }
 CROSS = "decoder.blocks.{}.cross_attention"
+ALSO = {"г": ["года"], "de": ["del"]}  # what people write where CLDR has this
 DATES = {
     "dimanche 3 mars 2019": "French",
     "March 3rd, 2019": "English",
@@ -165,6 +166,7 @@ def pattern(language: str, style: str) -> str:
     ):
         for piece in word.strip(".").split():
             parts.append("do" if piece == ordinal(1) else f"{piece}?")
+            parts += [f"{more}?" for more in ALSO.get(piece, ())]
         if letters.strip("E"):
             parts.append(FIELDS[letters])
         parts += [other] if other else []

@@ -149,7 +149,8 @@
         this.step = this.last();
         if (!still) {
           this.note.textContent = this.verdict.textContent = "";
-          super.update();
+          this.shown = 1;
+          this.update();
           return this.play(1);
         }
       }
@@ -212,6 +213,8 @@
         autocomplete: "off", "aria-label": "A date in words" });
       field.value = this.text;
       this.field = field; // it is a reader's own: no redrawing writes there
+      field.oninput = () => this.verdict.classList.toggle("stale",
+        field.value !== this.text);
       const button = h("button");
       const weight = globalThis.dateModel ? "" :
         ` (loads ${this.data("kilobytes")} kB)`;
@@ -459,6 +462,7 @@
         kind ? h("strong", { class: "warn" }, `⚠ ${lead}: `) : "✓ ", sentence,
         this.changes ? ` Read as “${this.read()}”, ${this.changes}.` : "");
       this.tiles.classList.toggle("doubtful", kind !== "");
+      this.field.oninput();
     }
 
     tell({ rows, keys, row }) {

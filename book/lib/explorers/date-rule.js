@@ -37,7 +37,7 @@
       const names = kinds.languages.map(({ months, days, patterns }) => ({
         patterns, months: months.split(" ").map(bare),
         days: days.split(" ").map(bare) }));
-      this.english = names[0];
+      this.names = names;
       const made = (flags) => names.flatMap(({ patterns, months, days }) =>
         patterns.map((pattern) => ({ months, days,
           form: reader(pattern, months, days, flags) })));
@@ -101,7 +101,7 @@
       const isSure = sure[weakest] >= SURE;
       if (!said) return this.strange(text, written, isSure, unknown);
       const { year, month, day, weekday } = said;
-      const name = this.english.months[month - 1];
+      const name = this.names[0].months[month - 1];
       const length = daysIn(year, month);
       if (!length) return doubt("day", `there is no month ${month}.`);
       if (day < 1 || day > length) {
@@ -113,7 +113,7 @@
       }
       if (!same.length) return doubt("wrong", `the text says ${iso(said)}.`);
       if (isAmiss(said)) {
-        const was = this.english.days[weekdayOf(said)];
+        const was = this.names[0].days[weekdayOf(said)];
         return doubt("weekday", `${day} ${name} ${year} is a ${was}.`);
       }
       const met = unknown.length ? ` ${cap(neverMet(unknown))}` : "";
@@ -129,9 +129,13 @@
       const years = numbers.filter((number) => number.length === 4);
       const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(written) ?? [];
       const [year, month, day] = found.slice(1).map(Number);
+      const has = (n) => numbers.some((number) => Number(number) === n);
+      const words = bare(text).toLowerCase().split(" ");
+      const months = this.names.flatMap((names) => names.months.flatMap(
+        (name, i) => (words.includes(name.toLowerCase()) ? i % 12 + 1 : [])));
       const agrees = day > 0 && day <= daysIn(year, month) &&
-        years.includes(found[1]) &&
-        numbers.some((number) => Number(number) === day);
+        years.includes(found[1]) && has(day) &&
+        (months.length ? months.includes(month) : has(month));
       let why = "the text is no date of a kind that it learnt.";
       if (unknown.length) why = neverMet(unknown);
       else if (numbers.length && !years.length) {
