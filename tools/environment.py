@@ -43,7 +43,7 @@ def read(part):
 def make(venv):
     """Make an empty environment with the Python that runs this."""
     have = "{} is Python {}.{}".format(sys.executable, *sys.version_info)
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036
         sys.exit(f"{have}, the book needs 3.11: add PYTHON=python3.12, say.")
     if not find_spec("ensurepip"):
         sys.exit(f"{have} without venv: `apt-get install python3-venv`.")
