@@ -57,7 +57,7 @@ def install(part, pins, python):
     pip += ["-c", str(ROOT / "constraints.txt"), *pins]
     if part == "torch" and sys.platform == "linux" and not HAS_GPU:
         here = ["--index-url", CPU_BUILDS, "--retries=1", "--timeout=5"]
-        if call([*pip, "-qqq", "--no-deps", *here]):
+        if call([*pip, "-qq", "--no-deps", *here], stderr=DEVNULL):
             print(f"{CPU_BUILDS} is not reached: with CUDA (3 GB).")
     if call([*pip, "-qq"]):
         sys.exit(
