@@ -21,11 +21,10 @@ GRADING = $(BIN)/python -m tools.grading \
   $(if $(ROSTER),--roster "$(ROSTER)") $(OPTIONS)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve slides pdf offline site lab student test \
-  test-tools test-library test-notebooks test-student test-site test-gpu \
-  test-public test-nbgrader test-published publish sync address faults \
-  kill-rates conformance bench model weights ablations project grade answers \
-  speedrun lint clean FORCE
+.PHONY: help book serve slides pdf offline site lab student test test-all \
+  test-notebooks test-gpu test-public test-nbgrader publish sync address \
+  faults kill-rates conformance bench model weights ablations project grade \
+  answers speedrun lint clean FORCE
 .NOTPARALLEL:
 
 help: ## | list the targets
@@ -64,40 +63,27 @@ student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folde
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")
 
-test: lint test-tools test-library test-notebooks test-student test-site ## 27 minutes | check everything that needs no GPU, cheap checks first
+test: lint _build/.book .venv/.tests ## 6 minutes | check it before a push: every promise, by its cheapest test
+	$(PYTEST) tests --quick --dist loadscope
+	@$(MAKE) --no-print-directory test-notebooks
 
-test-tools: .venv/.tests ## 5 minutes | the rules, the tools and the pages as they lie there
-	$(PYTEST) tests --dist loadscope \
-	  --ignore tests/library --ignore tests/student --ignore tests/site \
-	  --ignore tests/nbgrader --ignore tests/exercises \
-	  --ignore tests/explorers
-	$(PYTEST) tests/exercises --dist loadgroup
-	@$(BIN)/python -m tools.teaching --table
-
-test-library: .venv/.tests ## 5 minutes | unit tests, their signatures enforced
+test-all: lint site .venv/.tests ## 40 minutes | check everything that needs no GPU, as every night
 	@mkdir -p _build
 	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
 	  -m "not bad_input and not compiled" \
 	  $(COVERAGE) --cov-report= --cov-fail-under=0
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
+	$(PYTEST) tests --dist loadscope --ignore tests/library
+	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader LISTED=1
 
-test-notebooks: .venv/.tests ## 3 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
+test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
 	$(BIN)/python -m tools.alone $(CHAPTER)
 	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
 	then $(BIN)/python -m tools.alone $(CHAPTER) && \
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
-
-test-published: .venv/.tests ## 10 minutes | run each notebook as it would be published
-	BOOK_CHAPTERS=$(or $(CHAPTER),all) $(PYTEST) tests/publish/test_alone.py
-
-test-student: .venv/.tests ## 2 minutes | run each notebook of the students' edition
-	$(PYTEST) tests/student
-
-test-site: _build/.book .venv/.tests ## 17 minutes | the built website, in a browser
-	$(PYTEST) tests/site tests/explorers --dist loadscope --reruns 1 -r fER
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
 	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu_report
