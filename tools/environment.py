@@ -64,8 +64,9 @@ def install(part, pins, python):
             "pip could not install it. Is there a network, or a mirror (`pip "
             "config`)? The book is tested with Python 3.11 to 3.14."
         )
-    if part == "tests":
-        call([python, "-m", "tools.kernels"], cwd=str(ROOT), stdout=DEVNULL)
+    kernels = [python, "-m", "tools.kernels"]
+    if part == "tests" and call(kernels, cwd=str(ROOT), stdout=DEVNULL):
+        sys.exit("The kernels of the tests could not be written.")
 
 
 if __name__ == "__main__":
