@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The interpreter that was named, or else the book's own environment.
 IS_NAMED := $(filter-out file,$(origin PYTHON))
+STAMPS := $(addprefix .venv/.,book torch chapters pdf tests lab) \
+  .venv-conformance/.torch .venv-nbgrader/.torch .venv-nbgrader/.chapters
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
   book/_static/*/* book/lib/*.py book/lib/explorers/* CITATION.cff \
@@ -149,26 +151,29 @@ lint: .venv/.tests ## 2 s | style of Python files and notebooks
 clean: ## 1 s | remove what was built, but not the environment
 	rm -rf _build
 
-.venv/.book .venv/.chapters .venv/.pdf .venv/.tests .venv/.lab: FORCE
+.venv/.chapters: .venv/.torch
+.venv/.lab: .venv/.chapters
+.venv/.pdf: .venv/.book
+.venv/.tests: .venv/.book .venv/.chapters .venv/.pdf
+.venv-nbgrader/.chapters: .venv-nbgrader/.torch
+
+$(STAMPS): FORCE
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON):" \
 	  "install Python 3.11 or newer." >&2; exit 1; }
-	@$(PYTHON) tools/environment.py $(@:.venv/.%=%)
+	@$(PYTHON) tools/environment.py $(patsubst .%,%,$(@F)) $(@D)
 
 FORCE:
 
-.venv-conformance/.done: tests/conformance/requirements.txt
-	@echo "Installing the packages that are compared (400 MB, a minute)."
-	@$(PYTHON) -m venv --clear .venv-conformance
-	@.venv-conformance/bin/pip install -qq -c $< torch==2.13.0
-	@.venv-conformance/bin/pip install -qq --no-deps -r $<
+.venv-conformance/.done: .venv-conformance/.torch \
+  tests/conformance/requirements.txt
+	@echo "Installing the packages that are compared (200 MB, a minute)."
+	@$(@D)/bin/python -m pip install -qq --no-deps \
+	  -r tests/conformance/requirements.txt
 	@touch $@
 
-.venv-nbgrader/.done: tests/nbgrader/requirements.txt requirements.txt
-	@echo "Installing nbgrader and JupyterHub (500 MB, two minutes)."
-	@$(PYTHON) -m venv --clear .venv-nbgrader
-	@.venv-nbgrader/bin/pip install -qq torch==2.13.0
-	@sed -n '/part: chapters/,/^$$/p' requirements.txt | \
-	  .venv-nbgrader/bin/pip install -qq -r /dev/stdin -r $<
+.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/nbgrader/requirements.txt
+	@echo "Installing nbgrader and JupyterHub (250 MB, a minute)."
+	@$(@D)/bin/python -m pip install -qq -r tests/nbgrader/requirements.txt
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)

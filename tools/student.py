@@ -16,8 +16,7 @@ from pathlib import Path
 
 from book._ext.answers import stub, without_hidden_tests
 from lib.exercises import find
-from tools import colab, sync
-from tools.environment import requirements
+from tools import colab, environment, sync
 from tools.exercises import (
     GIVEN_LINE,
     GIVEN_SPAN,
@@ -31,6 +30,7 @@ from tools.taught import ROOT, chapters
 FOLDER = ROOT / "_build" / "student"
 HANDOUT = ROOT / "tools" / "handout"
 COPIED, LICENCES = colab.COPIED, colab.LICENCES
+PARTS = ("torch", "chapters", "lab")  # of the environment
 # Other programs look for their own file; each leads to AGENTS.md.
 ASSISTANTS = ("CLAUDE.md", "GEMINI.md")
 POINTER = "Read AGENTS.md in this folder and follow it.\n"
@@ -130,8 +130,8 @@ def write(folder: Path, variant: int = 0, root: Path = ROOT) -> None:
         shutil.copyfile(path, folder / path.name)
     for name in ASSISTANTS:
         (folder / name).write_text(POINTER, encoding="utf-8")
-    packages = requirements("chapters") + requirements("lab")
-    text = "".join(f"{package}\n" for package in packages)
+    parts = [environment.read(name)[1] for name in PARTS]
+    text = "".join(f"{pin}\n" for pins in parts for pin in pins)
     (folder / "requirements.txt").write_text(text, encoding="utf-8")
     for path in chapters(root):
         text = sync.to_text(edition(path, variant, root))

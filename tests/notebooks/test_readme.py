@@ -4,33 +4,24 @@ import re
 
 import yaml
 
-from tools import sync
-from tools.taught import ROOT, chapters
+from tools.taught import ROOT
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-NUMBERS = (
-    "zero one two three four five six seven eight nine ten eleven twelve "
-    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
-
-
-def explorers(path) -> list:
-    """The cells of a chapter that show something to turn."""
-    cells = sync.read(path).cells
-    return [c for c in cells if "explorer" in c.metadata.get("tags", [])]
-
-
-def test_its_chapters_are_counted():
-    number = NUMBERS[len(chapters())].capitalize()
-    assert f"{number} chapters lead from tokens" in TEXT
-    turning = NUMBERS[sum(bool(explorers(path)) for path in chapters())]
-    assert f"In {turning} chapters there is something to turn" in TEXT
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_its_targets_are_in_the_makefile():
-    made = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in {*re.findall(r"`make (\w[\w-]*)", TEXT)}:
-        assert re.search(rf"^{re.escape(target)}:", made, re.M), target
+    for target in {*re.findall(r"(?:`|^)make (\w[\w-]*)", TEXT, re.M)}:
+        assert re.search(rf"^{re.escape(target)}:", MAKEFILE, re.M), target
+
+
+def test_the_tests_take_as_long_as_make_says():
+    quick, full = re.search(
+        r"`make test` takes (\d+) minutes.*`make test-all` takes (\d+)", TEXT
+    ).groups()
+    for target, minutes in {"test": quick, "test-all": full}.items():
+        line = rf"^{target}:.*## {minutes} minutes \|"
+        assert re.search(line, MAKEFILE, re.M), target
 
 
 def test_its_pythons_are_those_of_the_workflows_and_the_project():
