@@ -6,6 +6,7 @@ what nbval passes over: cells that were never run, stored errors and
 warnings, and cells exempt from comparison without a stated reason.
 """
 
+import os
 import re
 import tempfile
 import time
@@ -47,7 +48,8 @@ class BookKernel(nbval.kernel.RunningKernel):
             transport="ipc",  # no two kernels can race for a port
             connection_file=str(Path(self._folder.name, "kernel.json")),
         )
-        self.km.start_kernel(cwd=cwd, stderr=self._stderr)
+        env = os.environ | {"TQDM_DISABLE": "1"}  # a bar shows times
+        self.km.start_kernel(cwd=cwd, stderr=self._stderr, env=env)
         self.kc = self.km.client()
         self.kc.start_channels()
         try:

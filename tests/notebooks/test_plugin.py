@@ -209,13 +209,13 @@ def test_stored_problems(change, message):
     assert all(p.startswith(f"code cell 1: {message}") for p in problems)
 
 
-def test_a_notebook_that_was_never_run_fails(tmp_path):
-    write_kernels(tmp_path / "jupyter" / "kernels")
-    notebook = new_notebook(cells=[new_code_cell("print(1)")])
-    nbformat.write(notebook, tmp_path / "empty.ipynb")
-    result = run_pytest(tmp_path, "--nbval-kernel-name", "book-cpu")
-    assert result.returncode == 1
+def test_a_cell_that_was_never_run_fails_and_no_kernel_shows_bars(tmp_path):
+    bar = "from tqdm import trange\nfor _ in trange(9): pass"
+    cells = [new_code_cell("1"), new_code_cell(bar, execution_count=2)]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "other.ipynb")
+    result = run_pytest(tmp_path, TQDM_DISABLE="")  # not on the book's kernel
     assert "code cell 1: its execution count is None" in result.stdout
+    assert "1 failed, 2 passed" in result.stdout
 
 
 def test_a_kernel_that_cannot_start_says_why(tmp_path):

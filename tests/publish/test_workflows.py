@@ -30,16 +30,30 @@ def steps(*names):
     return [s for _, job in jobs(*names) for s in job.get("steps", [])]
 
 
+def rows(job):
+    """What the names of a job's matrix stand for, one run after the other."""
+    return job.get("strategy", {}).get("matrix", {}).get("include", [{}])
+
+
 def test_what_a_workflow_runs_can_be_run_here():
-    runs = [step["run"] for step in steps() if "run" in step]
-    assert len(runs) >= 6
-    for line in runs:
+    runs = set()
+    for _, job in jobs():
+        for row in rows(job):
+            for step in job.get("steps", []):
+                line = step.get("run", "")
+                for name, value in row.items():
+                    line = line.replace(
+                        f"${{{{ matrix.{name} }}}}", str(value)
+                    )
+                runs.add(line)
+    assert len(runs) >= 10
+    for line in runs - {""}:
         program, *arguments = line.split()
         if program == "make":
             assert arguments and set(arguments) <= set(TARGETS), line
         else:
-            assert program == "bash", line
-            assert (ROOT / arguments[0]).is_file(), line
+            place = {"bash": 0, ".venv/bin/python": -1}[program]
+            assert (ROOT / arguments[place]).exists(), line
 
 
 @pytest.mark.parametrize("name", FLOWS)
@@ -132,13 +146,15 @@ def test_the_pages_get_their_history_and_their_address():
 
 
 def test_what_an_expression_names_is_there():
-    """Outputs of steps and jobs, and inputs."""
-    known = "github|inputs|steps|needs"
+    """Outputs of steps and jobs, inputs, and what a matrix has."""
+    known = "github|inputs|steps|needs|matrix"
     for name, job in jobs():
         ids = {s["id"] for s in job.get("steps", []) if "id" in s}
         for step in re.findall(r"steps\.([\w-]+)\.", str(job)):
             assert step in ids, (name, step)
         for needed in re.findall(r"needs\.([\w-]+)\.", str(job)):
             assert needed in FLOWS[name]["jobs"]
+        for column in re.findall(r"matrix\.([\w-]+)", str(job)):
+            assert all(column in row for row in rows(job)), (name, column)
         for expression in re.findall(r"\$\{\{(.*?)\}\}", str(job)):
             assert re.match(rf" (?:{known})\.", expression), expression
