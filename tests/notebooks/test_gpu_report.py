@@ -117,6 +117,7 @@ def test_the_report(book):
     assert stored["torch"] == "2.11.0" and stored["commit"] is None
 
 
+@pytest.mark.slow
 def test_passed_and_failed_are_counted_by_file(book):
     write_kernels(book / "jupyter" / "kernels")
     bad = [("print(1)", [stdout("2\n")], {})]
