@@ -48,8 +48,9 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("compiled"):
             item.add_marker("slow")
         if covered := item.get_closest_marker("covered"):
-            values = combinations(item.callspec.indices.items(), *covered.args)
-            products[item.path, item.originalname][item] = {*values}
+            values = ((n, id(v)) for n, v in item.callspec.params.items())
+            together = {*combinations(values, *covered.args)}
+            products[item.path, item.originalname][item] = together
     for cases in products.values():
         missing = set().union(*cases.values())
         while missing:
