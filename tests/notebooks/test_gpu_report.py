@@ -39,6 +39,7 @@ def book(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_so_in_one_line():
     result = python("-m", "tools.gpu_report", CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 1
