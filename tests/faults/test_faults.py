@@ -53,12 +53,18 @@ CHANGED = {
 }
 
 
-def test_listed_faults_fit_the_library():
-    for fault in LISTED:  # which raises where it does not fit
-        right = source_of(fault.module)
+def fits(fault):
+    right = source_of(fault.module)
+    try:
         wrong = fault.apply(right)
         compile(wrong, fault.module, "exec")
-        assert wrong != right, fault
+    except (ValueError, SyntaxError):
+        return False
+    return wrong != right
+
+
+def test_listed_faults_fit_the_library():
+    assert [fault for fault in LISTED if not fits(fault)] == []
 
 
 def test_the_list_is_long_and_its_names_differ():
