@@ -116,6 +116,7 @@ def test_a_pair_without_final_norms_has_equal_parameters(tied):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.slow
 def test_every_variant_trains_and_the_plain_one_is_that_of_make_model(
     monkeypatch,
 ):
@@ -219,6 +220,7 @@ def test_a_map_is_followed_twice_and_no_test_map_is_trained_on():
     assert 0.15 < len(unseen) / 720 < 0.25
 
 
+@pytest.mark.slow
 def test_models_of_hops_have_the_sizes_of_their_names():
     for name, widths in hops.MODELS.items():
         blocks = hops.model(widths)[2].blocks
@@ -239,6 +241,7 @@ def test_costs_are_the_bytes_that_the_allocator_gave():
     assert found["bytes"]["in blocks (SDPA)"][1] < 2 * 256**2 * 4
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_noted(monkeypatch):
     def too_much(*given):
         raise torch.OutOfMemoryError
@@ -328,6 +331,7 @@ def test_the_cures_undo_what_large_tables_do():
     )
 
 
+@pytest.mark.slow
 def test_reasons_are_tried_on_the_same_dates(monkeypatch):
     for module in (ablations, reasons):
         monkeypatch.setattr(module, "STEPS", 2)

@@ -309,7 +309,7 @@ BROKEN = "x = (\n    7\n    % 3\n    != 2\n)"
         ("%%time\nx = 1", "x = 1"),
         ("  %%capture\n%%time\nx = !ls\n", "x = None"),
         ("x?\ny = 1", "pass\ny = 1"),
-        ("%a\n" * 1000, None),
+        pytest.param("%a\n" * 1000, None, marks=pytest.mark.slow),
         ("def (", None),
         ("x = " + "(" * 1000 + ")" * 1000, None),
         ("-" * 100_000 + "1", None),

@@ -18,7 +18,10 @@ def box(bubblewrap):
         yield box
 
 
-@pytest.mark.parametrize("number", DESCRIBED)
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n != 4)) for n in DESCRIBED],
+)
 def test_the_books_own_answers_are_right(box, number):
     (chapter,) = (c for c in key().values() if c.number == number)
     page = [

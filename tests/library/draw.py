@@ -10,7 +10,6 @@ from operator import mul
 
 import pytest
 import torch
-from hypothesis import settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
@@ -20,7 +19,6 @@ DEVICE = device()
 SIZES = (1, 2, 3, 5, 7, 11)
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
-few = settings(deadline=None, derandomize=True, max_examples=25)
 size = st.sampled_from(SIZES)
 dtype = st.sampled_from(DTYPES)
 lead = st.lists(st.sampled_from(SIZES[:4]), max_size=2).map(tuple)

@@ -14,7 +14,6 @@ from tests.library.draw import (
     close,
     coins,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -35,7 +34,6 @@ shapes = st.fixed_dictionaries(
 )
 
 
-@few
 @given(lead, shapes, dtype)
 def test_weights_are_the_softmax_of_scaled_scores(lead, shapes, dtype):
     q, k, _ = draw_qkv(*lead, **shapes, dtype=dtype)
@@ -44,7 +42,6 @@ def test_weights_are_the_softmax_of_scaled_scores(lead, shapes, dtype):
     close(attention_weights(q, k), expected, steps=32)
 
 
-@few
 @given(lead, shapes, dtype, st.booleans())
 def test_equals_torch(lead, shapes, dtype, masked):
     """Torch computes in float64 here, whatever the dtype that we are given."""
@@ -56,7 +53,6 @@ def test_equals_torch(lead, shapes, dtype, masked):
     close(attention(q, k, v, may), expected.to(dtype), steps=32)
 
 
-@few
 @given(lead, shapes)
 def test_masked_weights_sum_to_one_or_are_all_zero(lead, shapes):
     q, k, _ = draw_qkv(*lead, **shapes)
@@ -131,7 +127,6 @@ def test_a_mask_that_allows_all_changes_no_bit():
     same(attention(q, k, v, may), attention(q, k, v))
 
 
-@few
 @given(dtype)
 def test_a_query_that_may_attend_to_nothing_gets_zeros(dtype):
     q, k, v = (x.requires_grad_() for x in draw_qkv(2, dtype=dtype))
@@ -388,7 +383,6 @@ def test_refuses_a_dropout_that_is_no_probability(
 BIAS_SHAPES = [(), (5,), (3, 1), (1, 1), (3, 5), (2, 1, 5), (2, 3, 5)]
 
 
-@few
 @given(lead, shapes, dtype, st.booleans())
 def test_a_bias_is_torchs_float_mask(lead, shapes, dtype, masked):
     q, k, v = draw_qkv(*lead, **shapes, dtype=dtype)
@@ -432,7 +426,6 @@ def test_a_bias_is_added_to_the_scaled_scores():
     close(weights, torch.tensor([[0.25, 0.75]] * 2).to(DEVICE))
 
 
-@few
 @given(dtype)
 def test_with_a_bias_a_query_that_may_attend_to_nothing_gets_zeros(dtype):
     q, k, v = (x.requires_grad_() for x in draw_qkv(2, dtype=dtype))

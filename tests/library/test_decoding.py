@@ -26,6 +26,7 @@ BAD = pytest.mark.bad_input
 # --- greedy
 
 
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
 def test_greedy_is_the_best_token_every_time(kind, seed):

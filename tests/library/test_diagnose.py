@@ -131,19 +131,21 @@ def sound(width, heads):
     }
 
 
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("seed", (0, 1))
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", sound(16, 2))
-def test_nothing_is_reported_that_is_not_there(name, seed):
-    for width, heads, length in SIZES:
-        torch.manual_seed(seed)
-        f, call, how = sound(width, heads)[name]
-        sizes = {"width": width, "heads": heads, "length": length}
-        report = diagnose(f, call, **sizes | {"seed": seed} | how)
-        finite = how.get("mask") == "additive min"  # then a row has a mean
-        assert report.fails == ("fully masked row",) * finite, report
-        assert report["call"].verdict == "holds"
-        notes = [f.name for f in report.findings if f.verdict == "note"]
-        assert all(name.startswith("fully masked row") for name in notes)
+def test_nothing_is_reported_that_is_not_there(name, size, seed):
+    width, heads, length = size
+    torch.manual_seed(seed)
+    f, call, how = sound(width, heads)[name]
+    sizes = {"width": width, "heads": heads, "length": length}
+    report = diagnose(f, call, **sizes | {"seed": seed} | how)
+    finite = how.get("mask") == "additive min"  # then a row has a mean
+    assert report.fails == ("fully masked row",) * finite, report
+    assert report["call"].verdict == "holds"
+    notes = [f.name for f in report.findings if f.verdict == "note"]
+    assert all(name.startswith("fully masked row") for name in notes)
 
 
 def test_a_nan_on_a_fully_masked_row_is_a_note():
@@ -242,19 +244,20 @@ BUGS = {
 }
 
 
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("bug", BUGS)
-def test_a_bug_behind_projections_is_named(bug):
-    for seed in (0, 1, 2):
-        torch.manual_seed(seed)
-        broken = Module(bug)
-        state = copy.deepcopy(broken.state_dict())
-        how = {"width": 32, "heads": 4, "seed": seed}
-        report = diagnose(broken, "x mask -> out weights", **how)
-        assert set(report.causes[:1]) == set(BUGS[bug][:1]), report
-        assert set(BUGS[bug]) <= set(report.fails)
-        assert broken.training
-        for name, tensor in broken.state_dict().items():
-            assert torch.equal(tensor, state[name])
+@pytest.mark.parametrize("seed", (0, 1, 2))
+def test_a_bug_behind_projections_is_named(bug, seed):
+    torch.manual_seed(seed)
+    broken = Module(bug)
+    state = copy.deepcopy(broken.state_dict())
+    how = {"width": 32, "heads": 4, "seed": seed}
+    report = diagnose(broken, "x mask -> out weights", **how)
+    assert set(report.causes[:1]) == set(BUGS[bug][:1]), report
+    assert set(BUGS[bug]) <= set(report.fails)
+    assert broken.training
+    for name, tensor in broken.state_dict().items():
+        assert torch.equal(tensor, state[name])
 
 
 def test_the_words_say_what_kind_of_mask_it_is():

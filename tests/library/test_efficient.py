@@ -25,7 +25,6 @@ from tests.library.draw import (
     close,
     coins,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -82,7 +81,6 @@ lengths = st.integers(1, 23)
 windows = st.sampled_from([1, 2, 3, 5, 8, 23, 24, 40])
 
 
-@few
 @given(lead, lengths, windows, dtype)
 def test_local_attention_is_attention_in_a_band(lead, length, window, dtype):
     inputs = texts(lead, length, dtype)
@@ -120,7 +118,6 @@ def in_full(q, k, v):
     return weights / weights.sum(-1, keepdim=True) @ v
 
 
-@few
 @given(lead, lengths, st.sampled_from([1, 2, 5, 23, 64]), dtype)
 def test_linear_attention_is_its_formula_in_any_chunks(
     lead, length, chunk, dtype
@@ -188,7 +185,6 @@ def test_the_cheaper_ones_refuse_what_does_not_fit(call):
         call(q[:, :0], k[:, :0], v[:, :0], 2)
 
 
-@few
 @given(size, st.sampled_from([(8, 2, 2), (12, 4, 2), (12, 4, 1)]), size)
 def test_operations_are_those_that_torch_counts(length, sizes, d_ff):
     d_model, heads, kv_heads = sizes
@@ -227,7 +223,6 @@ def test_counting_refuses_sizes_that_are_none():
             cache_bytes(**(sizes | {name: 2.0}))
 
 
-@few
 @given(GROUPS, size, size, size, st.booleans(), st.booleans())
 def test_is_attention_with_the_shared_heads_repeated(
     sizes, batch, q_len, k_len, bias, masked
@@ -258,7 +253,6 @@ def test_with_as_many_heads_it_is_multi_head_attention():
     same(shared(x, y), full(x, y))
 
 
-@few
 @given(dtype, st.booleans(), st.sampled_from([1, 2, 4]))
 def test_is_the_grouped_attention_of_torch(dtype, masked, kv_heads):
     shared = grouped(kv_heads=kv_heads, dtype=dtype)

@@ -14,7 +14,6 @@ from tests.library.draw import (
     DEVICE,
     close,
     dtype,
-    few,
     lead,
     refused,
     same,
@@ -31,7 +30,6 @@ def embedding(vocab_size, d_model, pad_id=None, dtype=torch.float32):
     return TokenEmbedding(vocab_size, d_model, pad_id).to(DEVICE, dtype)
 
 
-@few
 @given(lead, size, size, dtype)
 def test_is_a_scaled_look_up(lead, vocab_size, d_model, dtype):
     model = embedding(vocab_size, d_model, dtype=dtype)
@@ -42,7 +40,6 @@ def test_is_a_scaled_look_up(lead, vocab_size, d_model, dtype):
     close(model(ids), one_hot @ model.table.weight * math.sqrt(d_model))
 
 
-@few
 @given(size, size, dtype, st.data())
 def test_the_row_of_pad_stays_zero(vocab_size, d_model, dtype, data):
     pad_id = data.draw(st.integers(0, vocab_size - 1))

@@ -87,6 +87,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "args"), CALLS)
 def test_it_draws(name, args):
     drawn = getattr(figures, name)(*args)

@@ -25,7 +25,6 @@ from tests.library.draw import (
     close,
     coins,
     dtype,
-    few,
     normal,
     refused,
     same,
@@ -42,7 +41,6 @@ def module(d_model=6, heads=2, dtype=torch.float32, **options):
     return made.to(DEVICE, dtype)
 
 
-@few
 @given(size, size, size, size, dtype)
 def test_split_heads_cuts_the_last_axis(batch, length, heads, d_head, dtype):
     x = normal(batch, length, heads * d_head, dtype=dtype)
@@ -53,7 +51,6 @@ def test_split_heads_cuts_the_last_axis(batch, length, heads, d_head, dtype):
     same(merge_heads(parts), x)
 
 
-@few
 @given(size, size, size, size, dtype)
 def test_merge_heads_puts_them_side_by_side(
     batch, length, heads, d_head, dtype
@@ -82,7 +79,6 @@ def by_hand(module, query, key, value, may):
     return output, torch.stack(weights, 1)
 
 
-@few
 @given(
     st.sampled_from([(1, 1), (2, 2), (6, 2), (6, 3), (10, 5), (7, 1)]),
     st.tuples(size, size, size),
@@ -187,7 +183,6 @@ def test_a_padded_key_does_not_leak(need_weights):
 
 
 @WAYS
-@few
 @given(dtype, st.booleans())
 def test_a_query_that_may_attend_to_nothing(need_weights, dtype, training):
     """It gets the context 0: the output is the bias of the output matrix."""
@@ -216,7 +211,6 @@ def test_an_idle_query_alone_gives_zero_gradients(need_weights):
         same(gradient, torch.zeros_like(gradient))
 
 
-@few
 @given(dtype, st.booleans(), st.booleans())
 def test_both_paths_agree(dtype, masked, cross):
     multi, x = module(dtype=dtype), normal(2, 3, 6, dtype=dtype)
@@ -677,7 +671,6 @@ def test_values_without_keys_are_refused():
 
 @WAYS
 @MODES
-@few
 @given(dtype, st.booleans(), st.sampled_from([(2, 2), (1, 2), (1, 1)]))
 def test_a_bias_is_torchs_float_mask(
     need_weights, training, dtype, masked, front

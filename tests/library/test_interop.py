@@ -79,6 +79,7 @@ KINDS = pytest.mark.parametrize("kind", ["none", "padding", "causal", "both"])
 K_LENGTHS = pytest.mark.parametrize("k_len", [5, 7, 2])
 
 
+@pytest.mark.covered(2)
 @KINDS
 @K_LENGTHS
 @pytest.mark.parametrize("dtype", ALLOWED)
@@ -91,6 +92,7 @@ def test_attention_equals_torchs(kind, k_len, dtype, bias, batch_first):
     agree(from_torch(module), expected, ALLOWED[dtype], *parts, may)
 
 
+@pytest.mark.covered(2)
 @KINDS
 @pytest.mark.parametrize("dtype", ALLOWED)
 @pytest.mark.parametrize("bias", [True, False])
@@ -351,6 +353,7 @@ def vectors(*lengths, dtype=torch.float64):
     return [normal(BATCH, n, WIDTH, seed=n, dtype=dtype) for n in lengths]
 
 
+@pytest.mark.covered(2)
 @EXACT
 @ORDERS
 @NAMES
@@ -371,6 +374,7 @@ def test_encoder_block_equals_torchs(
     agree_on(module, sources, encoder_calls(), ENCODER_WORDS)
 
 
+@pytest.mark.covered(2)
 @EXACT
 @ORDERS
 @NAMES
@@ -391,6 +395,7 @@ def test_decoder_block_equals_torchs(
     agree_on(module, sources, decoder_calls(), DECODER_WORDS)
 
 
+@pytest.mark.covered(2)
 @EXACT
 @ORDERS
 @FINAL
@@ -408,6 +413,7 @@ def test_encoder_equals_torchs(dtype, norm_first, final, batch_first):
     agree_on(module, sources, encoder_calls(), ENCODER_WORDS)
 
 
+@pytest.mark.covered(2)
 @EXACT
 @ORDERS
 @FINAL

@@ -17,7 +17,6 @@ from tests.library.draw import (
     DEVICE,
     close,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -43,7 +42,6 @@ def norms(d_model, eps=1e-5, dtype=torch.float32):
     return ours.to(DEVICE, dtype), torchs.to(DEVICE, dtype)
 
 
-@few
 @given(lead, size, st.sampled_from([1e-5, 0.5, 1]), dtype)
 def test_layer_norm_equals_torchs(lead, d_model, eps, dtype):
     ours, torchs = norms(d_model, eps, dtype)
@@ -53,7 +51,6 @@ def test_layer_norm_equals_torchs(lead, d_model, eps, dtype):
     close(formula, torchs(x), steps=32)
 
 
-@few
 @given(size, st.sampled_from([2, 3, 5, 7, 11]), dtype)
 def test_gradients_of_layer_norm_equal_torchs(length, d_model, dtype):
     ours, torchs = norms(d_model, 0.1, dtype)
@@ -123,7 +120,6 @@ def feed_forward(d_model=6, d_ff=10, dtype=torch.float32, **options):
     return FeedForward(d_model, d_ff, **options).to(DEVICE, dtype)
 
 
-@few
 @given(lead, size, size, dtype, st.sampled_from(sorted(ACTIVATIONS)))
 def test_feed_forward_equals_torchs(lead, d_model, d_ff, dtype, activation):
     ours = feed_forward(d_model, d_ff, dtype, activation=activation)
@@ -183,7 +179,6 @@ def residual(d_model=6, dtype=torch.float32, **options):
     return made
 
 
-@few
 @given(lead, size, dtype, st.booleans(), st.sampled_from([1e-5, 0.5]))
 def test_residual_equals_its_formula(lead, d_model, dtype, norm_first, eps):
     norm = LayerNorm(d_model, eps)
@@ -341,7 +336,6 @@ def test_residual_refuses_a_sublayer_that_changes_the_shape(norm_first):
 # --- without a bias, and with another norm
 
 
-@few
 @given(lead, size, dtype)
 def test_layer_norm_without_bias_equals_torchs(lead, d_model, dtype):
     ours = LayerNorm(d_model, bias=False).to(DEVICE, dtype)
@@ -352,7 +346,6 @@ def test_layer_norm_without_bias_equals_torchs(lead, d_model, dtype):
     assert list(ours.state_dict()) == list(torchs.state_dict()) == ["weight"]
 
 
-@few
 @given(lead, size, size, dtype)
 def test_feed_forward_without_bias_has_two_matrices(
     lead, d_model, d_ff, dtype

@@ -28,7 +28,6 @@ from tests.library.draw import (
     close,
     coins,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -41,7 +40,6 @@ def tensor(data):
     return torch.tensor(data, device=DEVICE)
 
 
-@few
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=5), st.booleans())
 def test_padding_mask_is_true_at_the_first_keys(lengths, int32):
     numbers = tensor(lengths).to(torch.int32 if int32 else torch.int64)
@@ -52,7 +50,6 @@ def test_padding_mask_is_true_at_the_first_keys(lengths, int32):
     same(padding_mask(numbers), mask[..., :longest])
 
 
-@few
 @given(size, size, st.integers(0, 3))
 def test_padding_mask_from_ids_is_true_where_there_is_a_token(
     batch, k_len, pad_id
@@ -72,7 +69,6 @@ def test_both_padding_masks_agree():
     same(padding_mask_from_ids(ids, 0), padding_mask(lengths))
 
 
-@few
 @given(size)
 def test_causal_mask_is_the_lower_triangle(length):
     square = torch.ones(1, 1, length, length, device=DEVICE)
@@ -101,7 +97,6 @@ def test_masks_combine_with_and():
     assert both.int().tolist() == [[first], [second]]
 
 
-@few
 @given(dtype)
 def test_causal_attention_equals_torchs(dtype):
     q, k, v = (normal(2, 3, 5, 7, seed=s, dtype=dtype) for s in range(3))
@@ -111,7 +106,6 @@ def test_causal_attention_equals_torchs(dtype):
     close(ours, expected.to(dtype), steps=32)
 
 
-@few
 @given(lead, size, dtype)
 def test_additive_and_back(lead, length, dtype):
     may = coins(*lead, length)
@@ -139,7 +133,6 @@ def test_added_to_scores_it_does_what_the_boolean_mask_does():
     close(added, attention(q, k, v, may))
 
 
-@few
 @given(lead, size)
 def test_from_zero_one(lead, length):
     may = coins(*lead, length)
@@ -220,7 +213,6 @@ def test_the_averaged_weights_of_torch_are_our_mean_over_the_heads():
     close(weights.mean(1), averaged)
 
 
-@few
 @given(size, size, size, size)
 def test_for_torch_mha_and_back(batch, heads, q_len, k_len):
     may = coins(batch, heads, q_len, k_len)
@@ -420,7 +412,6 @@ def test_additive_stays_on_the_device_of_the_mask():
     assert additive(causal_mask(5, device="meta")).is_meta
 
 
-@few
 @given(size, st.integers(1, 13))
 def test_a_window_is_a_band_below_the_diagonal(length, window):
     band = [

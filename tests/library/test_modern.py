@@ -30,7 +30,6 @@ from tests.library.draw import (
     DTYPES,
     close,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -51,7 +50,6 @@ def attention_layer(heads, kv_heads, **options):
 # RMSNorm
 
 
-@few
 @given(lead, size, dtype)
 def test_rms_norm_is_torchs(before, width, kind):
     norm = RMSNorm(width, eps=0.01).to(DEVICE, kind)

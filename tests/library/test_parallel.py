@@ -24,7 +24,7 @@ from lib.parallel import (
     sum_over_workers,
     token_share,
 )
-from tests.library.draw import close, dtype, few, normal, refused, same
+from tests.library.draw import close, dtype, normal, refused, same
 
 WORLDS = (1, 2, 3, 6)
 D64 = torch.float64
@@ -82,7 +82,6 @@ def test_a_mask_is_for_every_head(world):
 
 
 @given(dtype=dtype)
-@few
 def test_every_dtype_stays(dtype):
     made, x = layers(dtype=dtype)
     for layer in made:

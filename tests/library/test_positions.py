@@ -21,7 +21,6 @@ from tests.library.draw import (
     DTYPES,
     close,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -36,7 +35,6 @@ MODULES = pytest.mark.parametrize(
 )
 
 
-@few
 @given(size, even, st.sampled_from([10_000.0, 100.0, 2.0]), dtype)
 def test_sinusoids_equal_the_formula(length, d_model, base, dtype):
     table = sinusoidal_positions(length, d_model, base, dtype)
@@ -64,14 +62,12 @@ def test_late_positions_are_rounded_only_once():
     assert abs(late[0].item() - early) < 1e-7
 
 
-@few
 @given(size, size, even)
 def test_a_row_does_not_depend_on_the_length(length, more, d_model):
     longer = sinusoidal_positions(length + more, d_model)
     same(longer[:length], sinusoidal_positions(length, d_model))
 
 
-@few
 @given(even, st.integers(0, 9), st.integers(0, 9))
 def test_a_shift_is_a_rotation_of_each_pair(d_model, p, k):
     """R_k turns row p into row p + k, whatever p."""
@@ -84,7 +80,6 @@ def test_a_shift_is_a_rotation_of_each_pair(d_model, p, k):
     close(torch.block_diag(*blocks) @ table[p], table[p + k])
 
 
-@few
 @given(lead, size, even, offset, dtype)
 def test_positional_encoding_adds_the_sinusoids(
     lead, length, d_model, offset, dtype
@@ -96,7 +91,6 @@ def test_positional_encoding_adds_the_sinusoids(
     same(add(x), add(x, 0))
 
 
-@few
 @given(lead, size, size, offset, dtype)
 def test_learned_positions_add_their_table(
     lead, length, d_model, offset, dtype
@@ -193,7 +187,6 @@ def turned(x, offset=0, base=10_000.0):
     return torch.view_as_real(pairs * turn).flatten(-2)
 
 
-@few
 @given(
     lead, size, even, offset, st.sampled_from([10_000.0, 100.0, 2.0]), dtype
 )
@@ -214,7 +207,6 @@ def test_rotary_by_hand():
     close(rotary(x)[1], x.new_tensor(second))
 
 
-@few
 @given(lead, size, even, offset, dtype)
 def test_rotary_keeps_the_length_of_a_vector(
     lead, length, d_head, offset, dtype
@@ -224,7 +216,6 @@ def test_rotary_keeps_the_length_of_a_vector(
     close(norms.to(dtype), x.double().norm(dim=-1).to(dtype), steps=16)
 
 
-@few
 @given(even, offset, st.integers(0, 1000))
 def test_rotary_scores_depend_on_the_distance_only(d_head, distance, start):
     q, k = (normal(1, d_head, seed=s, dtype=torch.float64) for s in range(2))

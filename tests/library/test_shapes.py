@@ -20,10 +20,13 @@ from lib.softmax import softmax
 from lib.text import pad_batch
 from tests.library.typed import LIBRARY, Function, checker, enforced
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("BOOK_TYPECHECK") != "1",
-    reason="needs BOOK_TYPECHECK=1, as in `make test-library`",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        os.environ.get("BOOK_TYPECHECK") != "1",
+        reason="needs BOOK_TYPECHECK=1, as in `make test-library`",
+    ),
+]
 WRONG = [
     lambda: softmax(torch.ones(3, dtype=torch.int64)),
     lambda: softmax(torch.ones(3), dim=0.5),

@@ -14,7 +14,6 @@ from tests.library.draw import (
     DTYPES,
     close,
     dtype,
-    few,
     lead,
     normal,
     refused,
@@ -23,7 +22,6 @@ from tests.library.draw import (
 )
 
 
-@few
 @given(lead, size, size, dtype, st.integers(0, 3), st.integers(0, 2))
 def test_equals_torch(lead, rows, entries, dtype, axis, power):
     x = normal(*lead, rows, entries, dtype=dtype, scale=10**power)
@@ -32,7 +30,6 @@ def test_equals_torch(lead, rows, entries, dtype, axis, power):
     same(softmax(x, dim - x.ndim), softmax(x, dim))
 
 
-@few
 @given(lead, size, dtype)
 def test_weights_sum_to_one_and_keep_the_order(lead, entries, dtype):
     x = normal(*lead, entries, dtype=dtype)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.text import SPECIALS, Vocabulary, join_words, pad_batch, split_words
-from tests.library.draw import few, refused
+from tests.library.draw import refused
 
 SENTENCE = "Life is short, eat dessert first"
 words = st.sampled_from(["Life", "is", "short", "don't", "l’été", "7", "."])
@@ -48,7 +48,6 @@ def test_other_marks_keep_their_space():
     assert join_words([]) == ""
 
 
-@few
 @given(st.lists(words, max_size=11))
 def test_joining_undoes_splitting(tokens):
     text = join_words(tokens)
@@ -94,7 +93,6 @@ def test_decode_leaves_pad_bos_and_eos_out(vocabulary):
     assert vocabulary.decode(i for i in (5, 9)) == "Life is"
 
 
-@few
 @given(st.lists(words, max_size=11), st.booleans(), st.booleans())
 def test_round_trip_of_words(tokens, bos, eos):
     vocabulary = Vocabulary(tokens)
@@ -105,7 +103,6 @@ def test_round_trip_of_words(tokens, bos, eos):
     assert vocabulary.decode(torch.tensor(ids, dtype=torch.int64)) == text
 
 
-@few
 @given(st.lists(characters, max_size=3))
 def test_round_trip_of_characters(texts):
     vocabulary = Vocabulary.from_texts(texts, split=list, join="".join)
@@ -120,7 +117,6 @@ def test_a_special_token_cannot_be_written_in_a_text():
     assert vocabulary.decode([4, 6, 5]) == "< pad >"
 
 
-@few
 @given(ragged, st.integers(0, 5))
 def test_pad_batch(rows, pad_id):
     batch = pad_batch(rows, pad_id)

@@ -257,6 +257,7 @@ def test_the_average_trails_the_weights():
     assert not any(p.requires_grad for p in ours.average.parameters())
 
 
+@pytest.mark.slow
 def test_training_learns():
     torch.manual_seed(0)
     config = TransformerConfig(11, 11, 32, 4, 64, 1, 1, 0.0)
@@ -394,6 +395,7 @@ def wait_for(process, step):
     pytest.fail(process.stderr.read())
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_bits(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     start(whole, 60, 100).communicate()
@@ -411,6 +413,7 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path):
     assert killed.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves(tmp_path):
     path, whole = tmp_path / "stopped", tmp_path / "whole"
     process = start(path, 100_000, 100_000)

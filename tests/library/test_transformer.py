@@ -29,7 +29,7 @@ from lib.transformer import (
     TransformerConfig,
     initialise,
 )
-from tests.library.draw import DEVICE, close, coins, few, refused, same
+from tests.library.draw import DEVICE, close, coins, refused, same
 
 SMALL = {
     "source_vocab_size": 17,
@@ -252,7 +252,6 @@ def count(made):
 SIZES = st.sampled_from([1, 2, 3, 5])
 
 
-@few
 @given(
     st.sampled_from([(2, 1), (2, 2), (6, 3), (10, 5), (14, 2)]),
     st.tuples(SIZES, SIZES, SIZES),
@@ -540,7 +539,6 @@ def test_gives_the_logits_of_torchs_transformer(norm_first, tied):
         torch.testing.assert_close(ours, torchs, atol=1e-9, rtol=1e-10)
 
 
-@few
 @given(
     st.tuples(*[st.sampled_from([1, 2, 5, 7])] * 2),
     st.tuples(*[st.sampled_from([0, 1, 4, 6])] * 2),

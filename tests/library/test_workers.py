@@ -409,6 +409,7 @@ def in_three():
     )
 
 
+@pytest.mark.slow
 def test_three_processes_are_one(in_three):
     outputs, slopes = whole(**given())
     for result in in_three:
@@ -418,6 +419,7 @@ def test_three_processes_are_one(in_three):
         close(found["x"], slopes, steps=512)
 
 
+@pytest.mark.slow
 def test_every_weight_of_three_processes_has_its_gradient(in_three):
     arguments = given()
     heads, units = arguments["layers"]
@@ -441,11 +443,13 @@ def test_every_weight_of_three_processes_has_its_gradient(in_three):
             close(found, wanted, steps=512)
 
 
+@pytest.mark.slow
 def test_three_processes_by_torch_are_one(in_three):
     for result in in_three:
         is_whole(result["by_torch"])
 
 
+@pytest.mark.slow
 def test_four_tensors_are_summed_by_hand_and_six_or_four_by_torch(in_three):
     size = given()["x"].nbytes
     for result in in_three:
@@ -457,6 +461,7 @@ def test_four_tensors_are_summed_by_hand_and_six_or_four_by_torch(in_three):
         assert result["sums"][14] != size  # then they train
 
 
+@pytest.mark.slow
 def test_three_processes_train_as_one_if_tokens_count_the_same(in_three):
     losses, weights = by_itself(pairs(), 4)
     for result in (result["trained"] for result in in_three):
@@ -467,6 +472,7 @@ def test_three_processes_train_as_one_if_tokens_count_the_same(in_three):
         assert apart.min() > 1e-4
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_named():
     fate = partial(signal.raise_signal, signal.SIGKILL)
     with pytest.raises(WorkerError) as caught:
@@ -475,6 +481,7 @@ def test_a_killed_worker_is_named():
     assert str(caught.value) == f"{expected} alone"
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_given_up():
     with pytest.raises(WorkerError) as caught:
         on_workers(
@@ -494,6 +501,7 @@ time.sleep(300)
 """
 
 
+@pytest.mark.slow
 def test_when_time_is_up_all_are_stopped(tmp_path, monkeypatch):
     (tmp_path / "hangs.py").write_text(HANGS)
     started = tmp_path / "hangs"

@@ -62,6 +62,7 @@ def test_each_stands_in_an_empty_folder_and_passes_there(book):
     assert (folder / "01_one" / "book-files" / "book" / "lib").is_dir()
 
 
+@pytest.mark.slow
 def test_another_library_is_noticed(book):
     (path,) = alone.main(["01"], book)
     lib = path.parent / "lib"
@@ -73,6 +74,7 @@ def test_another_library_is_noticed(book):
     assert "1 failed, 3 passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_an_edit_that_is_not_committed_is_seen(book):
     runtime = book / "book" / "lib" / "runtime.py"
     before = runtime.read_text()

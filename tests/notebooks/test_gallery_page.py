@@ -24,7 +24,8 @@ def test_every_bug_has_its_lines_its_number_and_its_question():
         assert re.search(r"`.+`, mended `.+`\. \*Ask:\* .+[.?]", part)
 
 
-def test_only_a_stale_page_is_written(tmp_path):
+def test_only_a_stale_page_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery_page, "page", stored)
     path = tmp_path / gallery_page.PAGE
     path.parent.mkdir()
     assert gallery_page.main(tmp_path) == "gallery.md: written"

@@ -39,6 +39,7 @@ def book(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_so_in_one_line():
     result = python("-m", "tools.gpu_report", CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 1
@@ -117,6 +118,7 @@ def test_the_report(book):
     assert stored["torch"] == "2.11.0" and stored["commit"] is None
 
 
+@pytest.mark.slow
 def test_passed_and_failed_are_counted_by_file(book):
     write_kernels(book / "jupyter" / "kernels")
     bad = [("print(1)", [stdout("2\n")], {})]

@@ -184,7 +184,10 @@ def test_a_chapter_passes(check, path):
     assert not problems, "\n".join([f"{path.name}:", *problems])
 
 
-@pytest.fixture(params=[colab.PLACEHOLDER, "https://github.com/some/book"])
+PLACEHOLDER = pytest.param(colab.PLACEHOLDER, marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=[PLACEHOLDER, "https://github.com/some/book"])
 def addressed(request, tmp_path):
     """The root of a book with this address in its configuration."""
     for name in ("_toc.yml", "book", "requirements.txt"):

@@ -37,6 +37,7 @@ def test_each_kernel_has_its_device(specs):
     assert specs["book-gpu"]["argv"][1] == str(GPU_LAUNCHER)
 
 
+@pytest.mark.slow
 def test_the_gpu_kernel_refuses_to_start_without_a_gpu():
     result = subprocess.run(
         [sys.executable, str(GPU_LAUNCHER)],

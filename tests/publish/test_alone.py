@@ -24,6 +24,9 @@ NAMES = [
 ]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def branch(tmp_path_factory):
     """The branch that Colab opens, and git that finds the fork here."""

@@ -46,12 +46,20 @@ def not_started(path) -> list[str]:
     return [f"{c['number']} {c['name']}: not started.\n" for c in calls]
 
 
-@pytest.mark.parametrize("path", SLOWEST_FIRST, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.slow] * (path != QUICKEST))
+        for path in SLOWEST_FIRST
+    ],
+    ids=lambda path: path.stem,
+)
 def test_it_runs_in_its_folder(path, folder):
     expected = not_started(path)
     assert verdicts(folder / path.name) == expected
 
 
+@pytest.mark.slow
 def test_it_runs_alone(folder, tmp_path):
     expected = not_started(QUICKEST)
     address = alone.publish(tmp_path / "book.git")

@@ -16,9 +16,19 @@ from tools.faults.reach import TESTS, reached_by_test
 
 # Compiling is slow and finds nothing that the other tests do not.
 OPTIONS = ["-q", "-p", "no:xdist", "-m", "not compiled"]
+OPTIONS += ["--hypothesis-profile=faults"]
 OPTIONS += ["--assert=plain"]  # only whether a test fails is asked
 RAN = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 GONE = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED}
+# Examples are always the same, and are not shrunk.
+hypothesis.settings.register_profile(
+    "faults",
+    deadline=None,
+    database=None,
+    derandomize=True,
+    max_examples=25,
+    phases=[hypothesis.Phase.generate],
+)
 
 
 WARM = """\
@@ -127,13 +137,9 @@ def files_for(module: str) -> list[str]:
 
 
 def start(book: Path) -> None:
-    """Read the library anew, and draw examples without shrinking them."""
+    """Read the library anew."""
     forget_library()
     os.chdir(ROOT)
-    hypothesis.settings.register_profile(
-        "faults", phases=[hypothesis.Phase.generate]
-    )
-    hypothesis.settings.load_profile("faults")
 
 
 def session(
