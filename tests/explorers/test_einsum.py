@@ -6,7 +6,6 @@ import random
 import nbformat
 import pytest
 import torch
-from playwright.sync_api import Error
 
 from lib.explorers.einsum import SIZES, einsum_explorer, shown_factors
 from tests.site.conftest import ROOT
@@ -114,8 +113,8 @@ def test_equations_are_those_of_torch_with_the_numbers_of_the_book(shown):
         assert value["sizes"] == {a: SIZES.get(a, 2) for a in value["sizes"]}
 
 
-def test_sixty_random_equations_are_those_of_torch(shown):
-    for seed in range(60):
+def test_random_equations_are_those_of_torch(shown, few):
+    for seed in range(few(60, 10)):
         case = random_case(seed)
         value = shown.set(**case)
         assert value["cell"] == case["cell"]
@@ -320,12 +319,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_noticed(fault, show):
-    shown = show(sample(), fault=FAULTS[fault])
-    with pytest.raises((AssertionError, Error, TypeError)):
-        for equation in PATTERNS:
-            assert_as_torch(shown.set(equation=equation))
+def check(shown):
+    for equation in PATTERNS:
+        assert_as_torch(shown.set(equation=equation))
 
 
 def test_without_a_script_one_cell_is_written_out(show):

@@ -4,9 +4,9 @@ import math
 
 import pytest
 import torch
-from playwright.sync_api import Error
 
 from lib.explorers.weights import weights_explorer
+from tests.explorers.shown import first_quick
 
 WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
 CLOSE = {"atol": 1e-6, "rtol": 0}
@@ -73,12 +73,11 @@ def assert_as_torch(shown, weights):
                 )
 
 
-def test_every_choice_is_that_of_torch(shown):
-    assert_as_torch(shown, torch.stack(list(HEADS.values())))
-
-
-@pytest.mark.parametrize("heads, length", [(1, 1), (1, 3), (3, 2), (4, 7)])
-def test_random_weights_of_other_sizes_are_those_of_torch(heads, length, show):
+@pytest.mark.parametrize(
+    "size", first_quick([(3, 2), (1, 1), (1, 3), (4, 7)]), ids=str
+)
+def test_random_weights_of_other_sizes_are_those_of_torch(size, show):
+    heads, length = size
     words, named = drawn(heads, heads, length)
     shown = show(weights_explorer(words, named, words[-1]))
     assert shown.value["place"] == length - 1
@@ -219,8 +218,5 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_noticed(fault, show):
-    shown = show(sample(), fault=FAULTS[fault])
-    with pytest.raises((AssertionError, Error)):
-        assert_as_torch(shown, torch.stack(list(HEADS.values())))
+def check(shown):
+    assert_as_torch(shown, torch.stack(list(HEADS.values())))
