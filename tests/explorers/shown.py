@@ -109,6 +109,14 @@ class Shown:
             "(e, v) => { e.value = v; return e.value }", value
         )
 
+    def each(self, states, read="(e) => null"):
+        """In one call, its value in each state and what is read there."""
+        return self.element.evaluate(
+            "(e, all) => all.map((state) => { e.value = state; "
+            f"return [e.value, ({read})(e)] }})",
+            states,
+        )
+
     def get(self, role, name=None, **options):
         """A part of it by its role and name, as a screen reader finds it."""
         return self.element.get_by_role(role, name=name, **options)

@@ -21,6 +21,15 @@ from tools.taught import ROOT
 CHAPTER = ROOT / "book" / "13_decoding.ipynb"
 TREES = re.compile(r'<beam-explorer [^>]*data-trees="(?P<json>[^"]*)"')
 OWN = "a date of yours"
+# Of the box that is pressed: its sum, the lines to it, the texts on the way.
+PATH = """(e) => [
+  e.shadowRoot.querySelector(".note").innerText,
+  e.shadowRoot.querySelectorAll("path.on").length,
+  e.path(e.row, e.col).map((place) => {
+    const [row, col] = place.split(" ");
+    return e.textOf(e.steps[row][col].ids);
+  }),
+]"""
 
 
 STATES = [
@@ -296,18 +305,17 @@ def check(shown):
     model, letters, sources = unsure()
     steps = shown.set(source="a", width=3, penalty=False)["steps"]
     assert_same_steps(steps, model, letters, sources[0], 3, 0.0)
-    for row in range(1, len(steps)):
-        for col, (text, *_) in enumerate(steps[row]):
-            shown.set(row=row, col=col)
-            said = shown.element.locator(".note").inner_text()
-            assert "".join(re.findall(r"\((.)\)", said)) == text
-            found = shown.element.locator("path.on").count()
-            assert found == row
-            on = shown.element.evaluate(
-                "(e) => e.path(e.row, e.col).map((place) => { const [r, c] ="
-                " place.split(' '); return e.textOf(e.steps[r][c].ids) })"
-            )
-            assert all(text.startswith(part) for part in on)
+    boxes = [
+        {"row": row, "col": col}
+        for row in range(1, len(steps))
+        for col in range(len(steps[row]))
+    ]
+    for place, (_, found) in zip(boxes, shown.each(boxes, PATH), strict=True):
+        text = steps[place["row"]][place["col"]][0]
+        note, lines, on = found
+        assert "".join(re.findall(r"\((.)\)", note)) == text
+        assert lines == place["row"]
+        assert all(text.startswith(part) for part in on)
     trained = date_model()
     shown.page.evaluate(
         "(async () => { const e = document.querySelector('beam-explorer');"

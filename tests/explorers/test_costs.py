@@ -143,9 +143,12 @@ def compare_with_torch(shown, count=40, seed=0):
             assert worth(formula, size) == pytest.approx(wanted[name])
             assert worth(numbers, size) == pytest.approx(wanted[name])
         total = sum(wanted[name] for name in value["operations"])
-        for name, amount in [*wanted.items(), ("total", total)]:
-            cell = shown.element.locator(f"td[data-cost={name}]").inner_text()
-            assert as_read(cell) == pytest.approx(amount, rel=0.006)
+        cells = shown.element.locator("td[data-cost]").evaluate_all(
+            "(all) => all.map((td) => [td.dataset.cost, td.innerText])"
+        )
+        assert {name: as_read(text) for name, text in cells} == pytest.approx(
+            wanted | {"total": total}, rel=0.006
+        )
         check_drawing(shown, wanted, total)
 
 
@@ -156,10 +159,12 @@ def check_drawing(shown, wanted, total):
     for name, x in places(shown, "[data-cost]"):
         power = 50 * (x - low) / (high - low)
         assert power == pytest.approx(math.log2(wanted[name]), abs=0.05)
-    bar = shown.element.locator(".bar")
-    room = bar.evaluate("(e) => e.clientWidth")
-    for name in ("projections", "network", "pairs"):
-        stripe = bar.locator(f".{name}").bounding_box()["width"]
+    room, *stripes = shown.element.locator(".bar").evaluate(
+        "(bar) => [bar.clientWidth, ...['projections', 'network', 'pairs']"
+        ".map((name) => bar.querySelector(`.${name}`)"
+        ".getBoundingClientRect().width)]"
+    )
+    for name, stripe in zip(wanted, stripes, strict=False):
         assert stripe == pytest.approx(room * wanted[name] / total, abs=1)
 
 

@@ -148,16 +148,13 @@ def run(code: str, given: dict, queries: int, keys: int) -> torch.Tensor:
     return result.nan_to_num(0).reshape(queries, keys)
 
 
-def compare(shown, setting, pads):
+def compare(value, cells, where, padding, causal, convention, pads):
     """Assert that all which is shown is what the library says."""
-    value = shown.set(**setting, pads=pads)
-    convention = setting.pop("convention")
-    mask = expected(**setting, pads=pads)
+    mask = expected(where, padding, causal, pads)
     assert value["mask"] == mask.tolist()
     assert value["empty"] == (~mask.any(1)).nonzero().flatten().tolist()
     texts = written(mask, convention)
     assert value["shown"] == texts
-    cells = shown.element.evaluate(TEXTS)
     assert [[text for text, _ in row] for row in cells] == texts
     assert [[seen for _, seen in row] for row in cells] == mask.tolist()
     weights = run(value["code"], pads, *mask.shape)
@@ -171,8 +168,12 @@ def test_with_other_pads_it_is_that_of_the_library_too(show, seed):
 
 
 def check(shown, seed=0):
-    for number, setting in enumerate(SETTINGS, start=seed):
-        compare(shown, dict(setting), pads(number))
+    states = [
+        setting | {"pads": pads(number)}
+        for number, setting in enumerate(SETTINGS, start=seed)
+    ]
+    for state, found in zip(states, shown.each(states, TEXTS), strict=True):
+        compare(*found, **state)
 
 
 def test_what_is_said_of_an_empty_row_is_true(show):

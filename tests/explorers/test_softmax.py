@@ -148,6 +148,7 @@ def test_it_shows_the_answer_of_its_question(show):
     assert f"you divide, {divided} are left" in answer
 
 
+@pytest.mark.slow
 def test_random_scores_have_the_variance_of_their_width():
     scores = random_scores(range(1, 1_001))
     variance = scores.var(dim=(1, 2)) / torch.tensor(WIDTHS)
@@ -234,7 +235,7 @@ def exact():
 
 
 def check(shown):
-    for state in ({"scaled": True}, {"temperature": 5}):
+    for state in ({}, {"scaled": True}, {"temperature": 5}):
         state = {"temperature": 1, "scaled": False} | state
         agrees(shown, [900.0, 899.0, 1.0, 0.0], 2, **state)
     shown.get("slider", "temperature T").press("ArrowRight")

@@ -60,17 +60,19 @@ def assert_as_torch(shown, weights):
     tables = {str(n): weights[n : n + 1] for n in range(heads)}
     if heads > 1:
         tables |= {"mean": weights.mean(0, keepdim=True), "all": weights}
-    for head, expected in tables.items():
-        for place in range(length):
-            for side, axis in (("query", 1), ("key", 2)):
-                value = shown.set(head=head, side=side, place=place)
-                wanted = expected.select(axis, place)
-                shares = torch.tensor(value["shares"], dtype=torch.float32)
-                torch.testing.assert_close(shares, wanted, **CLOSE)
-                sums = torch.tensor(value["sums"], dtype=torch.float32)
-                torch.testing.assert_close(
-                    sums, wanted.sum(1), atol=1e-5, rtol=0
-                )
+    states = [
+        {"head": head, "side": side, "place": place}
+        for head in tables
+        for side in ("query", "key")
+        for place in range(length)
+    ]
+    for state, (value, _) in zip(states, shown.each(states), strict=True):
+        axis = 1 + (state["side"] == "key")
+        wanted = tables[state["head"]].select(axis, state["place"])
+        shares = torch.tensor(value["shares"], dtype=torch.float32)
+        torch.testing.assert_close(shares, wanted, **CLOSE)
+        sums = torch.tensor(value["sums"], dtype=torch.float32)
+        torch.testing.assert_close(sums, wanted.sum(1), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
