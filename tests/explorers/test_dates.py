@@ -498,6 +498,7 @@ def test_the_keyboard_stays_in_the_field_and_its_text_too(show, trained):
     assert field.input_value() == shown.value["text"] != "half a d"
 
 
+@pytest.mark.slow
 def test_what_is_written_after_nothing_is_seen(live):
     """A reader asks for no text at all, and then for a date."""
     shown = live(apart=True)
@@ -620,7 +621,7 @@ def test_a_thousand_dates_of_the_test_raise_few_alarms(show, trained):
 
 def test_what_it_learnt_is_what_the_book_writes(live, few):
     """Of every date of the book the rule reads that date and no other."""
-    drawn = generate(splits()["train"], few(5_000, 500), seed=16)
+    drawn = generate(splits()["train"], few(5_000, 200), seed=16)
     found = live().page.evaluate(
         "(texts) => { const { rule } = document.querySelector("
         "'date-explorer'); return texts.map((text) => [rule.plain(text).plain,"
@@ -662,7 +663,7 @@ DOUBTS = {
 def test_a_doubt_is_said_beside_the_answer(live, trained, few):
     shown = live(width=360)
     height = shown.element.bounding_box()["height"]
-    for text in [*DOUBTS][: few(len(DOUBTS), 2)]:
+    for text in [*DOUBTS][: few(len(DOUBTS), 1)]:
         shown.get("textbox").fill(text)
         shown.press("Enter")
         written = iso_of(trained, text)
@@ -760,6 +761,7 @@ def test_a_checkpoint_of_chapter_11_is_taken(live, trained, tmp_path):
     assert shown.value["iso"] == iso_of(trained, text)
 
 
+@pytest.mark.slow
 def test_a_state_dict_is_taken_when_it_is_dropped(live, trained, tmp_path):
     mine = trainer().model.double()
     path = tmp_path / "plain.safetensors"
@@ -843,7 +845,7 @@ def site_page(folder, fail=False):
     return page
 
 
-@pytest.fixture(params=["file", "http"])
+@pytest.fixture(params=first_quick(["http", "file"]))
 def address(request, tmp_path):
     """The folder of such a page, opened as a file and from a server."""
     if request.param == "file":
@@ -927,8 +929,9 @@ def test_while_it_is_fetched_old_answers_are_gone(browser, address, tmp_path):
 # --- With everything open, on every screen
 
 
-@pytest.mark.parametrize("dark", first_quick([False, True]))
-@pytest.mark.parametrize("width", first_quick([320, 360, 1100]))
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 360, 1100])
 def test_everything_open_is_readable_and_fits(live, width, dark):
     shown = live(width=width, dark=dark)
     for panel in shown.element.locator("summary").all():

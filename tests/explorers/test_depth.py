@@ -169,16 +169,25 @@ def test_a_shallower_stack_has_no_block_48(show):
 
 def test_the_fallback_says_how_24_blocks_end():
     cells = re.findall(r"<td>(.*?)</td>", sample().fallback)
-    found = [measured(name, 24) for name in NAMES]
+    record = depth_record()
     ends = [
-        10 ** float(runs[kind].mean(0)[place])
-        for runs in found
+        10 ** record[name]["24"][kind]["mean"][place]
+        for name in NAMES
         for kind, place in (("size", -1), ("gradient", 0))
     ]
     assert len(cells) == 8
     for cell, end in zip(cells, ends, strict=True):
         digits = 0.5 if end < 0.01 else 0.05
         assert 10 ** read(cell) == pytest.approx(end, rel=digits)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_24_blocks_are_those_of_torch(name):
+    stored = depth_record()[name]["24"]
+    for kind, runs in measured(name, 24).items():
+        mean = torch.tensor(stored[kind]["mean"]).double()
+        torch.testing.assert_close(mean, runs.mean(0), **CLOSE)
 
 
 FAULTS = {

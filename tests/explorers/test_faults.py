@@ -14,9 +14,14 @@ SHOWN = {
     for name, module in MODULES.items()
     if name in SAMPLES and hasattr(module, "FAULTS")
 }
+LONG = ("beams", "dates")
+# The first fault of each is quick, but not where it takes long.
 TRIALS = [
     pytest.param(
-        name, fault, id=f"{name}: {said}", marks=[pytest.mark.slow] * (n > 0)
+        name,
+        fault,
+        id=f"{name}: {said}",
+        marks=[pytest.mark.slow] * (n > 0 or name in LONG),
     )
     for name in SHOWN
     for n, (said, fault) in enumerate(MODULES[name].FAULTS.items())
