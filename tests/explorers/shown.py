@@ -154,6 +154,10 @@ class Shown:
         wide = self.page.evaluate("document.documentElement.scrollWidth")
         return wide - self.page.viewport_size["width"]
 
+    def outside(self) -> list[str]:
+        """What stands out of the frame of the explorer."""
+        return self.probe("outside")
+
     def small_targets(self) -> list[str]:
         """What is to be pressed and has less than 24 pixels."""
         return self.probe("smallTargets")

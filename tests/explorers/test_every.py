@@ -55,6 +55,7 @@ def test_it_is_read_and_pressed_on_every_screen(
     for n, state in enumerate([{}, *FULLEST[name]]):
         shown.set(**state)
         assert shown.overflow() <= 0, state
+        assert shown.outside() == [], state
         assert shown.small_targets() == [], state
         assert shown.small_text() == [], state
         if n < few(100, 1):

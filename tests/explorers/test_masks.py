@@ -26,38 +26,23 @@ TEXTS = """(e) => [...e.shadowRoot.querySelectorAll("tbody tr")].map(
   (row) => [...row.querySelectorAll("td")].map((cell) => [
     cell.textContent, cell.classList.contains("seen")]))"""
 FAULTS = {
-    "no word attends to itself": ("key <= query", "key < query"),
-    "what is earlier is hidden": ("key <= query", "key >= query"),
-    "pads are allowed": (
-        "!this.pads[this.keySide][key]",
-        "this.pads[this.keySide][key]",
-    ),
-    "keys are of the source": (
-        'this.where === "decoder" ? "target" : "source"',
-        '"source"',
-    ),
-    "queries are of the target": (
-        'this.where === "encoder" ? "source" : "target"',
-        '"target"',
-    ),
-    "pads are always hidden": (
-        "(!this.padding || this.isReal(key))",
-        "this.isReal(key)",
-    ),
-    "causal between two sentences": (
-        'this.causal && this.where !== "cross"',
-        "this.causal",
-    ),
-    "one of two is enough": ("&& (!this.isCausal ||", "|| (!this.isCausal ||"),
-    "module as ours": ('yes: "False", no: "True"', 'yes: "True", no: "False"'),
-    "additive adds one": ('yes: "0", no: "−∞"', 'yes: "1", no: "−∞"'),
-    "causal is not negated": ("`~${triangle}[0, 0]`", "`${triangle}[0, 0]`"),
-    "pads are chosen": ("`${ids} == PAD`", "`${ids} != PAD`"),
-    "masks are multiplied": ('"M = pad + causal"', '"M = pad * causal"'),
-    "full rows are empty": (
-        "row.includes(true) ? [] : [i]",
-        "row.includes(false) ? [] : [i]",
-    ),
+    new: (old, new)
+    for old, new in [
+        ("key <= query", "key < query"),
+        ("key <= query", "key >= query"),
+        ("!this.pads[this.keySide][key]", "this.pads[this.keySide][key]"),
+        ('this.where === "decoder" ? "target" : "source"', '"source"'),
+        ('this.where === "encoder" ? "source" : "target"', '"target"'),
+        ("(!this.padding || this.isReal(key))", "this.isReal(key)"),
+        ('this.causal && this.where !== "cross"', "this.causal"),
+        ("&& (!this.isCausal ||", "|| (!this.isCausal ||"),
+        ('yes: "False", no: "True"', 'yes: "True", no: "False"'),
+        ('yes: "0", no: "−∞"', 'yes: "1", no: "−∞"'),
+        ("`~${triangle}[0, 0]`", "`${triangle}[0, 0]`"),
+        ("`${ids} == PAD`", "`${ids} != PAD`"),
+        ('"M = pad + causal"', '"M = pad * causal"'),
+        ("row.includes(true) ? [] : [i]", "row.includes(false) ? [] : [i]"),
+    ]
 }
 
 
