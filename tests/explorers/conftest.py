@@ -5,16 +5,42 @@ import pytest
 from tests.explorers.shown import Shown, mutated, page_of
 
 
+@pytest.fixture(scope="session")
+def few(pytestconfig):
+    """`few(40, 4)`: how many to draw, in full and with --quick."""
+    place = pytestconfig.getoption("quick")
+    return lambda *counts: counts[place]
+
+
+@pytest.fixture(scope="session")
+def tabs(browser):
+    """The tabs of all tests: a new one takes four times as long as a page."""
+    return {}
+
+
 @pytest.fixture
-def show(browser, tmp_path):
+def show(browser, tabs, tmp_path):
     """Open an explorer; at the end, nothing was asked for and nothing said.
 
     `show(explorer)` takes the size of the window in `width` and `height`,
     `dark`, `touch` for a phone, `script=False` for a reader without,
-    `fault=(old, new)` to break a script, and in `home` what makes a page of
-    its HTML. It returns a `Shown`.
+    `fault=(old, new)` to break a script, `apart=True` for a tab whose clock
+    is set, and in `home` what makes a page of its HTML. It returns a `Shown`.
+    What a tab showed before is gone.
     """
-    contexts, calm = [], []
+    opened, calm = [], []
+
+    def tab(touch, script, apart):
+        if apart or (touch, script) not in tabs:
+            context = browser.new_context(
+                has_touch=touch, is_mobile=touch, java_script_enabled=script
+            )
+            page = context.new_page()
+            page.set_default_timeout(20_000)
+            if apart:
+                return page
+            tabs[touch, script] = page
+        return tabs[touch, script]
 
     def open_page(
         explorer,
@@ -24,34 +50,39 @@ def show(browser, tmp_path):
         dark=False,
         touch=False,
         script=True,
+        apart=False,
         fault=None,
         home=page_of,
     ):
         html = explorer._repr_html_()
         if fault:
             html = mutated(html, *fault)
-        path = tmp_path / f"page-{len(contexts)}.html"
+        path = tmp_path / f"page-{len(opened)}.html"
         path.write_text(home(html, dark), encoding="utf-8")
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
+        page = tab(touch, script, apart)
+        for before in opened:
+            if before.page is page:
+                before.leave()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(
+            media="null",
             color_scheme="dark" if dark else "light",
-            has_touch=touch,
-            is_mobile=touch,
-            java_script_enabled=script,
+            reduced_motion="null",
         )
-        contexts.append(context)
-        shown = Shown(context.new_page())
-        shown.page.set_default_timeout(20_000)
-        shown.page.goto(path.as_uri())
+        page.mouse.move(0, 0)
+        opened.append(Shown(page, path.as_uri()))
+        page.goto(path.as_uri())
         if not fault:
-            calm.append((shown, path.as_uri()))
+            calm.append(opened[-1])
             if script:
-                shown.page.wait_for_selector(".explorer[data-ready]")
-        return shown
+                page.wait_for_selector(".explorer[data-ready]")
+        return opened[-1]
 
     yield open_page
-    for context in contexts:
-        context.close()
-    for shown, address in calm:
+    for shown in opened:
+        shown.leave()
+        if shown.page not in tabs.values():
+            shown.page.context.close()
+    for shown in calm:
         assert shown.messages == []
-        assert shown.requests == [address]
+        assert shown.requests == [shown.address]

@@ -29,6 +29,14 @@
       return visible().filter(speaks).filter((e) => size(e) < 11.95).map(said);
     },
 
+    /** What stands out of the frame on the right. */
+    outside() {
+      const right = (e) => e.getBoundingClientRect().right;
+      const frame = explorer().shadowRoot.querySelector(".frame");
+      return visible().filter((e) => !e.closest(".visually-hidden, .scroll")
+        && right(e) > right(frame) + 0.5).map(said);
+    },
+
     active() {
       let e = document.activeElement;
       while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;

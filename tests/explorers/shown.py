@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import axe_playwright_python
+import pytest
 
 from tests.site.conftest import ROOT
 from tools import sync
@@ -29,6 +30,12 @@ body {{ background: {0}; color: {1};
   --jp-code-font-family: monospace; }}"""
 JUPYTER_LIGHT = "white", "rgba(0, 0, 0, 0.87)"
 JUPYTER_DARK = "#111", "white"
+
+
+def first_quick(cases):
+    """All cases for `parametrize`, of which only the first is quick."""
+    head, *rest = cases
+    return [head, *(pytest.param(x, marks=pytest.mark.slow) for x in rest)]
 
 
 def page_of(html: str, dark: bool = False) -> str:
@@ -67,13 +74,25 @@ class Shown:
     """An explorer in a browser."""
 
     page: object
+    address: str
     messages: list = field(default_factory=list)
     requests: list = field(default_factory=list)
 
     def __post_init__(self):
-        self.page.on("console", lambda m: self.messages.append(m.text))
-        self.page.on("pageerror", lambda e: self.messages.append(str(e)))
-        self.page.on("request", lambda r: self.requests.append(r.url))
+        self.listeners = {
+            "console": lambda m: self.messages.append(m.text),
+            "pageerror": lambda e: self.messages.append(str(e)),
+            "request": lambda r: self.requests.append(r.url),
+        }
+        for event, listener in self.listeners.items():
+            self.page.on(event, listener)
+
+    def leave(self):
+        """Hear all that was said until now, and let the tab go."""
+        if self.listeners:
+            self.page.evaluate("0")
+        while self.listeners:
+            self.page.remove_listener(*self.listeners.popitem())
 
     @property
     def element(self):
@@ -88,6 +107,14 @@ class Shown:
         """Change what it shows; returns the new value."""
         return self.element.evaluate(
             "(e, v) => { e.value = v; return e.value }", value
+        )
+
+    def each(self, states, read="(e) => null"):
+        """In one call, its value in each state and what is read there."""
+        return self.element.evaluate(
+            "(e, all) => all.map((state) => { e.value = state; "
+            f"return [e.value, ({read})(e)] }})",
+            states,
         )
 
     def get(self, role, name=None, **options):
@@ -124,9 +151,12 @@ class Shown:
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than its window."""
-        return self.page.evaluate(
-            "document.documentElement.scrollWidth - innerWidth"
-        )
+        wide = self.page.evaluate("document.documentElement.scrollWidth")
+        return wide - self.page.viewport_size["width"]
+
+    def outside(self) -> list[str]:
+        """What stands out of the frame of the explorer."""
+        return self.probe("outside")
 
     def small_targets(self) -> list[str]:
         """What is to be pressed and has less than 24 pixels."""

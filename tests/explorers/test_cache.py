@@ -1,5 +1,6 @@
 """The explorer of the cache beside torch, which does what it shows."""
 
+import functools
 import random
 import re
 from types import MethodType
@@ -40,23 +41,27 @@ def counted(run) -> int:
     return counter.get_total_flops() // 2
 
 
-def done(width, step):
-    """What both ways multiply in each step, and what the cache then holds."""
-    attention, x = attention_of(width), torch.randn(1, step, width)
-    past, counts = PastAttention(attention), []
-    for t in range(1, step + 1):
+@functools.cache
+def done(width):
+    """In each step: what both ways multiply, and what the cache then holds."""
+    attention, x = attention_of(width), torch.randn(1, len(TEXT), width)
+    past, steps = PastAttention(attention), []
+    for t in range(1, len(TEXT) + 1):
         whole, row, mask = x[:, :t], x[:, t - 1 : t], causal_mask(t)
         without = counted(lambda: attention(whole, may_attend=mask))  # noqa: B023
-        counts.append((without, counted(lambda: past(row))))  # noqa: B023
-    kept = past.buffer[:, :, :, : past.length].numel()
-    return counts, kept
+        cached = counted(lambda: past(row))  # noqa: B023
+        kept = past.buffer[:, :, :, : past.length].numel()
+        steps.append((without, cached, kept))
+    return steps
 
 
-def cells(shown, way, role):
-    """The states of the cells of one role in one of the two panels."""
-    panel = shown.element.locator(".panel").nth(way)
-    return panel.locator(f".{role}[data-state]").evaluate_all(
-        "(all) => all.map((e) => e.dataset.state)"
+def cells(shown):
+    """The states of the cells of each role in each of the two panels."""
+    return shown.element.locator(".panel").evaluate_all(
+        "(panels, roles) => panels.map((panel) => roles.map((role) =>"
+        "[...panel.querySelectorAll(`.${role}[data-state]`)]"
+        ".map((e) => e.dataset.state)))",
+        ROLES,
     )
 
 
@@ -85,12 +90,16 @@ def pair(way, i, j, step, may_attend):
 
 def table(shown):
     """The counters, as the table shows them."""
-    rows = {}
-    for row in shown.element.locator(".counts tbody tr").all():
-        name = row.locator("th").inner_text().replace("\u00ad", "")
-        parts = [td.inner_text().split("\n") for td in row.locator("td").all()]
-        rows[name] = [[part[0].replace(",", ""), *part[1:]] for part in parts]
-    return rows
+    rows = shown.element.locator(".counts tbody tr").evaluate_all(
+        "(all) => all.map((row) => [...row.cells].map((e) => e.innerText))"
+    )
+    return {
+        name.replace("\u00ad", ""): [
+            [number.replace(",", ""), *rest]
+            for number, *rest in (text.split("\n") for text in texts)
+        ]
+        for name, *texts in rows
+    }
 
 
 def worth(text: str) -> int:
@@ -108,15 +117,16 @@ def states(count, seed=0):
 
 
 STATES = list(states(12, seed=1))
+FULLEST = [{"length": 11, "width": 1024, "step": 11}]
 
 
 def compare_with_torch(shown, count=30, seed=0):
     for state in states(count, seed):
         length, width, step = state.values()
         value = shown.set(**state)
-        counts, kept = done(width, step)
-        both = [sum(way) for way in zip(*counts, strict=True)]
-        assert value["now"] == list(counts[-1])
+        *counts, kept = zip(*done(width)[:step], strict=True)
+        both, kept = [sum(way) for way in counts], kept[-1]
+        assert value["now"] == [way[-1] for way in counts]
         assert value["multiplications"] == both
         assert value["stored"] == [0, kept]
         rows = table(shown)
@@ -134,12 +144,13 @@ def compare_with_torch(shown, count=30, seed=0):
         said = shown.element.locator(".ahead").inner_text()
         assert f"{both[0] / both[1]:.2f} times" in said
         assert f"Step {step}: the decoder reads “{TEXT[step - 1]}”" in said
-        for way in (0, 1):
-            for role in ROLES:
-                wanted = expected_cells(way, role, length, step)
-                assert cells(shown, way, role) == wanted, (way, role)
+        assert cells(shown) == [
+            [expected_cells(way, role, length, step) for role in ROLES]
+            for way in (0, 1)
+        ]
 
 
+@pytest.mark.slow
 def test_counters_and_cells_are_what_the_library_does(show):
     compare_with_torch(show(sample()), count=40)
 
@@ -185,7 +196,7 @@ def test_the_last_step_can_be_left_by_keys(show):
 
 
 def test_it_plays_only_if_asked_and_stops_at_the_end(show):
-    shown = show(sample())
+    shown = show(sample(), apart=True)
     shown.page.clock.install()
     shown.page.clock.run_for(20_000)
     assert shown.value["step"] == 4
@@ -214,18 +225,6 @@ def test_who_wants_no_motion_gets_none(show):
     assert shown.value["step"] == 3
 
 
-@pytest.mark.parametrize("width", [320, 360])
-def test_the_longest_text_fits_a_phone(show, width):
-    shown = show(sample(), width=width, touch=True)
-    shown.set(length=11, width=1024, step=11)
-    assert shown.overflow() <= 0
-    assert shown.small_text() == []
-    frame = shown.element.locator(".frame").bounding_box()
-    for part in shown.element.locator(".frame table").all():
-        box = part.bounding_box()
-        assert box["x"] + box["width"] <= frame["x"] + frame["width"]
-
-
 def test_the_fallback_counts_the_same(show):
     rows = re.findall(
         r'<tr><th scope="row">(.*?)</th>(.*)</tr>', sample().fallback
@@ -238,10 +237,10 @@ def test_the_fallback_counts_the_same(show):
         "5 9",
         "6 -",
     ]
-    counts, _ = done(64, 6)
+    steps = done(64)[:6]
     for t, (_, row) in enumerate(rows, start=1):
         found = [int(n.replace(",", "")) for n in re.findall(r"[\d,]+", row)]
-        sums = [sum(way) for way in zip(*counts[:t], strict=True)]
+        sums = [sum(way) for way in [*zip(*steps[:t], strict=True)][:2]]
         assert found == [*sums, 2 * t * 64]
 
 
@@ -273,8 +272,5 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
-def test_a_fault_is_noticed(show, fault):
-    shown = show(sample(), fault=fault)
-    with pytest.raises(AssertionError):
-        compare_with_torch(shown, count=8)
+def check(shown):
+    compare_with_torch(shown, count=8)

@@ -45,6 +45,9 @@ def sizes(count, seed=0, lengths=LENGTHS, widths=WIDTHS):
 
 
 STATES = list(sizes(20, seed=3))
+FULLEST = [
+    {"length": 2**20, "width": 12288, "heads": 96, "layers": 128, "number": 4}
+]
 
 
 def block(size, device="meta"):
@@ -140,9 +143,12 @@ def compare_with_torch(shown, count=40, seed=0):
             assert worth(formula, size) == pytest.approx(wanted[name])
             assert worth(numbers, size) == pytest.approx(wanted[name])
         total = sum(wanted[name] for name in value["operations"])
-        for name, amount in [*wanted.items(), ("total", total)]:
-            cell = shown.element.locator(f"td[data-cost={name}]").inner_text()
-            assert as_read(cell) == pytest.approx(amount, rel=0.006)
+        cells = shown.element.locator("td[data-cost]").evaluate_all(
+            "(all) => all.map((td) => [td.dataset.cost, td.innerText])"
+        )
+        assert {name: as_read(text) for name, text in cells} == pytest.approx(
+            wanted | {"total": total}, rel=0.006
+        )
         check_drawing(shown, wanted, total)
 
 
@@ -153,20 +159,25 @@ def check_drawing(shown, wanted, total):
     for name, x in places(shown, "[data-cost]"):
         power = 50 * (x - low) / (high - low)
         assert power == pytest.approx(math.log2(wanted[name]), abs=0.05)
-    bar = shown.element.locator(".bar")
-    room = bar.evaluate("(e) => e.clientWidth")
-    for name in ("projections", "network", "pairs"):
-        stripe = bar.locator(f".{name}").bounding_box()["width"]
+    room, *stripes = shown.element.locator(".bar").evaluate(
+        "(bar) => [bar.clientWidth, ...['projections', 'network', 'pairs']"
+        ".map((name) => bar.querySelector(`.${name}`)"
+        ".getBoundingClientRect().width)]"
+    )
+    for name, stripe in zip(wanted, stripes, strict=False):
         assert stripe == pytest.approx(room * wanted[name] / total, abs=1)
 
 
+@pytest.mark.slow
 def test_costs_are_those_of_the_library_and_of_torch(show):
     compare_with_torch(show(sample()), count=40)
 
 
-def test_small_decoders_cost_what_torch_counts(show):
+def test_small_decoders_cost_what_torch_counts(show, few):
     shown = show(sample())
-    for size in sizes(25, 1, lengths=[16, 32, 64], widths=[64, 128, 256]):
+    for size in sizes(
+        few(25, 5), 1, lengths=[16, 32, 64], widths=[64, 128, 256]
+    ):
         size = size | {"number": 4, "layers": 1}
         attention, network = block(size, "cpu")
         x = torch.randn(1, size["length"], size["width"])
@@ -186,9 +197,9 @@ def test_small_decoders_cost_what_torch_counts(show):
         assert value["bytes"]["weights"] == sum(p.nbytes for p in parameters)
 
 
-def test_the_sentence_says_where_pairs_lead(show):
+def test_the_sentence_says_where_pairs_lead(show, few):
     shown = show(sample())
-    for size in sizes(20, 2):
+    for size in sizes(few(20, 4), 2):
         shown.set(**size)
         said = shown.element.locator(".note").inner_text()
         assert said.startswith("All n² pairs are counted, hidden ones too.")
@@ -235,17 +246,6 @@ def test_heads_always_divide_the_width_and_groups_the_heads(show):
     assert value["heads"] == value["groups"] == 16
     value = shown.set(width=768, heads=12, groups=5)
     assert value["heads"] == 12 and value["groups"] == 4
-
-
-@pytest.mark.parametrize("width", [320, 360])
-def test_the_largest_decoder_fits_a_phone(show, width):
-    shown = show(sample(), width=width, touch=True)
-    shown.set(length=2**20, width=12288, heads=96, layers=128, number=4)
-    assert shown.overflow() <= 0
-    frame = shown.element.locator(".frame").bounding_box()
-    for part in shown.element.locator(".frame :is(table, label)").all():
-        box = part.bounding_box()
-        assert box["x"] + box["width"] <= frame["x"] + frame["width"]
 
 
 def test_the_fallback_counts_the_same():
@@ -297,8 +297,5 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
-def test_a_fault_is_noticed(show, fault):
-    shown = show(sample(), fault=fault)
-    with pytest.raises(AssertionError):
-        compare_with_torch(shown, count=8)
+def check(shown):
+    compare_with_torch(shown, count=8)

@@ -1,5 +1,7 @@
 """The date explorer: what it shows is what the library computes."""
 
+import base64
+import functools
 import re
 import shutil
 import unicodedata
@@ -11,7 +13,7 @@ import pytest
 import torch
 import yaml
 from babel import Locale
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
 from safetensors.torch import load_file, save_file
 
 from lib import dates, explorers
@@ -24,7 +26,7 @@ from lib.heads import record_weights
 from lib.trained import FOLDER, date_model
 from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
-from tests.explorers.shown import page_of
+from tests.explorers.shown import first_quick, page_of
 from tests.explorers.test_engine import F64, LIMIT, rounded, silenced
 from tests.site.conftest import served
 
@@ -53,11 +55,16 @@ def sample():
     return date_explorer()
 
 
-@pytest.fixture(scope="module")
-def trained():
-    """With the weights that the page has: float16."""
+@functools.cache
+def halves():
+    """The date model with the weights that the page has: float16."""
     found = date_model()
     return found._replace(model=rounded(found.model))
+
+
+@pytest.fixture
+def trained():
+    return halves()
 
 
 @pytest.fixture
@@ -65,13 +72,16 @@ def live(show):
     """Open it with the model loaded, at its start."""
 
     def open_live(**options):
-        shown = show(date_explorer(), **options)
-        shown.page.emulate_media(reduced_motion="reduce")
-        shown.page.evaluate(ON)
-        assert is_live(shown)
-        return shown
+        return load(show(sample(), **options))
 
     return open_live
+
+
+def load(shown):
+    shown.page.emulate_media(reduced_motion="reduce")
+    shown.page.evaluate(ON)
+    assert is_live(shown)
+    return shown
 
 
 def is_live(shown):
@@ -146,19 +156,20 @@ def weights_of(trained, text):
 # --- Before the model is there
 
 
-@pytest.mark.parametrize("place", range(10))
-def test_the_examples_are_shown_without_the_model(show, trained, place):
-    shown, example = show(sample()), examples()[place]
+def test_the_examples_are_shown_without_the_model(show, trained, few):
+    shown = show(sample())
     shown.page.emulate_media(reduced_motion="reduce")
-    shown.get("button", example["language"], exact=True).click()
-    text = example["text"]
-    assert shown.value["text"] == text and not is_live(shown)
-    assert shown.value["iso"] == iso_of(trained, text)
-    p, weights = weights_of(trained, text)
-    assert_close(drawn_weights(shown), weights["cross"].mean(0), 2e-3)
-    assert_close(said_weights(shown), weights["cross"].mean(0), 7e-3)
-    shown.get("radio", "2").check()
-    assert_close(drawn_weights(shown), weights["cross"][2], 2e-3)
+    for example in examples()[: few(10, 2)]:
+        shown.get("button", example["language"], exact=True).click()
+        text = example["text"]
+        assert shown.value["text"] == text and not is_live(shown)
+        assert shown.value["iso"] == iso_of(trained, text)
+        p, weights = weights_of(trained, text)
+        assert_close(drawn_weights(shown), weights["cross"].mean(0), 2e-3)
+        assert_close(said_weights(shown), weights["cross"].mean(0), 7e-3)
+        shown.get("radio", "2").check()
+        assert_close(drawn_weights(shown), weights["cross"][2], 2e-3)
+        shown.get("radio", "mean").check()
 
 
 def test_all_languages_of_the_task_are_among_the_examples(trained):
@@ -199,9 +210,9 @@ def test_another_text_needs_the_model(show):
 # --- With the model
 
 
-def test_forty_dates_are_written_as_torch_does(live, trained):
+def test_dates_are_written_as_torch_does(live, trained, few):
     shown = live()
-    for example in generate(splits()["test"], 40, seed=3):
+    for example in generate(splits()["test"], few(40, 5), seed=3):
         shown.get("textbox").fill(example.text)
         shown.press("Enter")
         assert shown.value["iso"] == iso_of(trained, example.text)
@@ -211,7 +222,7 @@ def test_forty_dates_are_written_as_torch_does(live, trained):
         ]
 
 
-@pytest.mark.parametrize("view", PLACES)
+@pytest.mark.parametrize("view", first_quick(PLACES))
 def test_every_head_of_every_attention_is_drawn(live, trained, view):
     shown, text = live(), "Donnerstag, 24. Dezember 1931"
     shown.set(text=text, view=view)
@@ -239,7 +250,7 @@ def test_the_likeliest_tokens_of_each_step_are_listed(live, trained):
         names = [trained.target.tokens[i] for i in row.topk(1).indices]
 
 
-@pytest.mark.parametrize("width", [2, 4, 8])
+@pytest.mark.parametrize("width", first_quick([4, 2, 8]))
 def test_beams_are_listed_with_their_scores(live, trained, width):
     shown = live()
     shown.element.locator("summary").nth(1).click()
@@ -342,9 +353,9 @@ def test_it_is_used_with_the_keyboard_alone(show, trained):
     assert shown.focused() == "Attention weights"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_texts_are_made_plain(live, trained):
+    shown = live()
+    for text in (
         "  dimanche \t 3\n mars\u00a02019 ",
         "3\u2003mars\u200b2019",
         "3\x1cmars\x852019",
@@ -352,16 +363,13 @@ def test_it_is_used_with_the_keyboard_alone(show, trained):
         "\ufeff3 mars 2019",
         "☂☂☂",
         "𝟛 mars 2019",
-    ],
-)
-def test_texts_are_made_plain(live, trained, text):
-    shown = live()
-    shown.set(text=text)
-    plain = unicodedata.normalize("NFKC", " ".join(text.split()))
-    read = re.sub("[\u200b\ufeff]", "", plain)
-    keys = shown.element.locator(".look thead th[scope=col]")
-    assert keys.all_inner_texts() == [c.replace(" ", "␣") for c in read]
-    assert shown.value["iso"] == iso_of(trained, read)
+    ):
+        shown.set(text=text)
+        plain = unicodedata.normalize("NFKC", " ".join(text.split()))
+        read = re.sub("[\u200b\ufeff]", "", plain)
+        keys = shown.element.locator(".look thead th[scope=col]")
+        assert keys.all_inner_texts() == [c.replace(" ", "␣") for c in read]
+        assert shown.value["iso"] == iso_of(trained, read)
 
 
 CHANGES = {
@@ -375,21 +383,15 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("text", CHANGES)
-def test_a_change_that_cannot_be_seen_is_said(live, text):
+def test_a_change_is_said_if_it_cannot_be_seen(live):
     shown = live()
-    shown.set(text=text)
-    expect(verdict(shown)).to_contain_text(f"Read as {CHANGES[text]}.")
-
-
-@pytest.mark.parametrize(
-    "text", ["3  mars\t2019 ", "3 fe\u0301vrier 2019", "MARCH 3, 2019"]
-)
-def test_a_change_that_can_be_seen_is_not(live, text):
-    shown = live()
-    shown.set(text=text)
-    assert shown.value["doubt"] == ""
-    expect(verdict(shown)).not_to_contain_text("Read as")
+    for text, said in CHANGES.items():
+        shown.set(text=text)
+        expect(verdict(shown)).to_contain_text(f"Read as {said}.")
+    for text in ("3  mars\t2019 ", "3 fe\u0301vrier 2019", "MARCH 3, 2019"):
+        shown.set(text=text)
+        assert shown.value["doubt"] == ""
+        expect(verdict(shown)).not_to_contain_text("Read as")
 
 
 def test_a_character_that_it_has_never_met_is_named(live):
@@ -405,30 +407,28 @@ def test_a_character_that_it_has_never_met_is_named(live):
     expect(verdict(shown)).to_contain_text("It has never met ! (U+0021)")
 
 
-@pytest.mark.parametrize(
-    "text, said", [("", "Type a date."), ("3 mars " * 10, "At most 64")]
-)
-def test_what_cannot_be_read_is_said_instead_of_an_answer(live, text, said):
+def test_what_cannot_be_read_is_said_instead_of_an_answer(live):
     shown = live()
-    box = tiles(shown).first.bounding_box()
-    height = shown.element.bounding_box()["height"]
-    shown.get("textbox").fill(text)
-    shown.press("Enter")
-    expect(problem(shown)).to_contain_text(said)
-    assert problem(shown).get_attribute("role") == "status"
-    place = problem(shown).bounding_box()
-    assert box["y"] <= place["y"] <= box["y"] + box["height"]
-    for old in (".tile", ".look", ".tops"):
-        expect(shown.element.locator(old).first).not_to_be_visible()
-    expect(verdict(shown)).to_be_empty()
-    assert shown.value["iso"] == shown.value["doubt"] == ""
-    assert shown.element.bounding_box()["height"] == height
-    assert shown.violations() == []
-    shown.get("textbox").fill("3 mars 2019")
-    shown.press("Enter")
-    expect(problem(shown)).to_be_empty()
-    expect(tiles(shown).first).to_be_visible()
-    assert "Writing" in said_of(shown)
+    for text, said in (("", "Type a date."), ("3 mars " * 10, "At most 64")):
+        box = tiles(shown).first.bounding_box()
+        height = shown.element.bounding_box()["height"]
+        shown.get("textbox").fill(text)
+        shown.press("Enter")
+        expect(problem(shown)).to_contain_text(said)
+        assert problem(shown).get_attribute("role") == "status"
+        place = problem(shown).bounding_box()
+        assert box["y"] <= place["y"] <= box["y"] + box["height"]
+        for old in (".tile", ".look", ".tops"):
+            expect(shown.element.locator(old).first).not_to_be_visible()
+        expect(verdict(shown)).to_be_empty()
+        assert shown.value["iso"] == shown.value["doubt"] == ""
+        assert shown.element.bounding_box()["height"] == height
+        assert shown.violations() == []
+        shown.get("textbox").fill("3 mars 2019")
+        shown.press("Enter")
+        expect(problem(shown)).to_be_empty()
+        expect(tiles(shown).first).to_be_visible()
+        assert "Writing" in said_of(shown)
 
 
 def test_tokens_appear_one_after_the_other(show):
@@ -451,7 +451,7 @@ def test_tokens_appear_one_after_the_other(show):
     assert shown.value["step"] == 9
 
 
-def slow(shown):
+def slowed(shown):
     """A clock for the page: a tile comes when it is moved."""
     clock = shown.page.clock
     clock.install(time=0)
@@ -461,8 +461,8 @@ def slow(shown):
 
 def test_the_keyboard_stays_in_the_field_and_its_text_too(show, trained):
     """While it writes, a reader types the next date, and asks for it."""
-    shown = show(sample())
-    field, clock = shown.get("textbox"), slow(shown)
+    shown = show(sample(), apart=True)
+    field, clock = shown.get("textbox"), slowed(shown)
     visible = shown.element.locator(".tile:visible")
     field.fill("3 augusti 1999")
     shown.press("Enter")
@@ -498,11 +498,12 @@ def test_the_keyboard_stays_in_the_field_and_its_text_too(show, trained):
     assert field.input_value() == shown.value["text"] != "half a d"
 
 
+@pytest.mark.slow
 def test_what_is_written_after_nothing_is_seen(live):
     """A reader asks for no text at all, and then for a date."""
-    shown = live()
+    shown = live(apart=True)
     shown.page.emulate_media(reduced_motion="no-preference")
-    clock, visible = slow(shown), shown.element.locator(".tile:visible")
+    clock, visible = slowed(shown), shown.element.locator(".tile:visible")
     for text, tiles_seen in (("", 0), ("3 augusti 1999", 1)):
         shown.get("textbox").fill(text)
         shown.press("Enter")
@@ -567,6 +568,7 @@ def asked(shown, texts):
     return [Said(*said) for said in shown.page.evaluate(ASK, texts)]
 
 
+@pytest.mark.slow
 def test_what_people_type_is_doubted_where_it_is_wrong(show):
     """False alarms: a right answer is doubted. Missed ones: a wrong is not.
 
@@ -593,6 +595,7 @@ def test_what_people_type_is_doubted_where_it_is_wrong(show):
         assert count > 70 and len(false.get(part, [])) <= 0.02 * count, false
 
 
+@pytest.mark.slow
 def test_the_rule_doubts_no_example(live):
     """Before it is there, the page says that they are right."""
     shown = live()
@@ -600,6 +603,7 @@ def test_the_rule_doubts_no_example(live):
         assert shown.set(text=example["text"])["doubt"] == ""
 
 
+@pytest.mark.slow
 def test_a_thousand_dates_of_the_test_raise_few_alarms(show, trained):
     """A right answer is doubted only where the model was unsure itself."""
     drawn = generate(splits()["test"], 1_000, seed=15)
@@ -615,9 +619,9 @@ def test_a_thousand_dates_of_the_test_raise_few_alarms(show, trained):
     assert alarms <= 5
 
 
-def test_what_it_learnt_is_what_the_book_writes(live):
+def test_what_it_learnt_is_what_the_book_writes(live, few):
     """Of every date of the book the rule reads that date and no other."""
-    drawn = generate(splits()["train"], 5_000, seed=16)
+    drawn = generate(splits()["train"], few(5_000, 200), seed=16)
     found = live().page.evaluate(
         "(texts) => { const { rule } = document.querySelector("
         "'date-explorer'); return texts.map((text) => [rule.plain(text).plain,"
@@ -656,26 +660,26 @@ DOUBTS = {
 }
 
 
-@pytest.mark.parametrize("text", DOUBTS)
-def test_a_doubt_is_said_beside_the_answer(live, trained, text):
+def test_a_doubt_is_said_beside_the_answer(live, trained, few):
     shown = live(width=360)
     height = shown.element.bounding_box()["height"]
-    shown.get("textbox").fill(text)
-    shown.press("Enter")
-    written = iso_of(trained, text)
-    expect(verdict(shown)).to_have_text(f"{written}. ⚠ {DOUBTS[text]}")
-    assert verdict(shown).get_attribute("role") == "status"
-    assert "".join(tiles(shown).all_inner_texts()) == f"{written}end"
-    dashed = "(tile) => getComputedStyle(tile).borderTopStyle === 'dashed'"
-    assert tiles(shown).first.evaluate(dashed)
-    assert shown.violations() == []
-    assert shown.overflow() <= 0
-    shown.set(text="3 mars 2019")
-    expect(verdict(shown)).to_have_text(
-        "2019-03-03. ✓ The text says this date."
-    )
-    assert not tiles(shown).first.evaluate(dashed)
-    assert shown.element.bounding_box()["height"] == height
+    for text in [*DOUBTS][: few(len(DOUBTS), 1)]:
+        shown.get("textbox").fill(text)
+        shown.press("Enter")
+        written = iso_of(trained, text)
+        expect(verdict(shown)).to_have_text(f"{written}. ⚠ {DOUBTS[text]}")
+        assert verdict(shown).get_attribute("role") == "status"
+        assert "".join(tiles(shown).all_inner_texts()) == f"{written}end"
+        dashed = "(tile) => getComputedStyle(tile).borderTopStyle === 'dashed'"
+        assert tiles(shown).first.evaluate(dashed)
+        assert shown.violations() == []
+        assert shown.overflow() <= 0
+        shown.set(text="3 mars 2019")
+        expect(verdict(shown)).to_have_text(
+            "2019-03-03. ✓ The text says this date."
+        )
+        assert not tiles(shown).first.evaluate(dashed)
+        assert shown.element.bounding_box()["height"] == height
 
 
 def test_little_confidence_is_said(live, trained):
@@ -757,15 +761,17 @@ def test_a_checkpoint_of_chapter_11_is_taken(live, trained, tmp_path):
     assert shown.value["iso"] == iso_of(trained, text)
 
 
+@pytest.mark.slow
 def test_a_state_dict_is_taken_when_it_is_dropped(live, trained, tmp_path):
     mine = trainer().model.double()
     path = tmp_path / "plain.safetensors"
     save_file(mine.state_dict(), path)
     shown = live()
     content = shown.page.evaluate_handle(
-        "(bytes) => { const data = new DataTransfer(); data.items.add(new "
-        "File([new Uint8Array(bytes)], 'plain.safetensors')); return data }",
-        list(path.read_bytes()),
+        "(text) => { const data = new DataTransfer(); data.items.add(new "
+        "File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], "
+        "'plain.safetensors')); return data }",
+        base64.b64encode(path.read_bytes()).decode(),
     )
     frame = shown.element.locator(".frame")
     frame.dispatch_event("dragover", {"dataTransfer": content})
@@ -806,7 +812,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("said", OTHERS)
+@pytest.mark.parametrize("said", first_quick(OTHERS))
 def test_other_files_are_refused(live, trained, tmp_path, said):
     path, tensors = tmp_path / "other.safetensors", OTHERS[said]()
     if tensors is None:
@@ -839,7 +845,7 @@ def site_page(folder, fail=False):
     return page
 
 
-@pytest.fixture(params=["file", "http"])
+@pytest.fixture(params=first_quick(["http", "file"]))
 def address(request, tmp_path):
     """The folder of such a page, opened as a file and from a server."""
     if request.param == "file":
@@ -923,6 +929,7 @@ def test_while_it_is_fetched_old_answers_are_gone(browser, address, tmp_path):
 # --- With everything open, on every screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 360, 1100])
 def test_everything_open_is_readable_and_fits(live, width, dark):
@@ -962,15 +969,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_faults_are_noticed(show, trained, name):
-    shown = show(sample(), fault=FAULTS[name])
-    shown.page.evaluate(ON)
-    with pytest.raises((AssertionError, Error)):
-        assert_faultless(shown, trained)
-
-
-def assert_faultless(shown, trained):
+def check(shown):
+    trained = halves()
+    load(shown)
     for text, doubt in {
         "3 March 2019": "",
         "3 Mars 2019": "",
@@ -997,7 +998,3 @@ def assert_faultless(shown, trained):
     assert keys.first.inner_text() == "⊢"
     said = shown.element.locator(".tops .number").first.inner_text()
     assert abs(float(said) - p[6].max()) < 0.006
-
-
-def test_without_a_fault_nothing_is_noticed(live, trained):
-    assert_faultless(live(), trained)

@@ -24,10 +24,12 @@ from lib.heads import record_weights
 from lib.text import pad_batch
 from lib.trained import FOLDER, date_model
 from lib.transformer import Transformer, TransformerConfig
+from tests.explorers.shown import first_quick
 from tools import weights
 
 SCRIPTS = explorers.source(["engine", "beam-search"])
-KINDS = ("float32", "float16")
+KINDS = ("float16", "float32")
+slow = pytest.mark.slow
 ENCODER = "encoder.blocks.0.attention"
 SELF = "decoder.blocks.0.self_attention"
 CROSS = "decoder.blocks.0.cross_attention"
@@ -154,9 +156,9 @@ def kept_bytes():
 
 
 @pytest.fixture(scope="module")
-def sources(trained):
-    """1,000 test dates in all languages, as ids."""
-    drawn = generate(splits()["test"], 1_000, seed=15)
+def sources(trained, few):
+    """1,000 test dates in all languages, as ids; with --quick 40."""
+    drawn = generate(splits()["test"], few(1_000, 40), seed=15)
     return [trained.source.encode(example.text) for example in drawn]
 
 
@@ -212,6 +214,7 @@ def test_the_page_has_the_weights_of_the_card_in_half(trained):
         assert torch.equal(halves[name], weight.half())
 
 
+@slow
 def test_every_float16_is_read(engine):
     every = torch.arange(-(2**15), 2**15).short().view(torch.float16)
     text = base64.b64encode(save({"every": every})).decode()
@@ -224,14 +227,13 @@ def test_every_float16_is_read(engine):
     assert found == [x if math.isfinite(x) else None for x in expected]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_writes_1000_dates_as_the_library_does(
-    engine, models, sources, kind
-):
+@pytest.mark.parametrize("kind", first_quick(KINDS))
+def test_it_writes_dates_as_the_library_does(engine, models, sources, kind):
     expected = greedy(models[kind], pad_batch(sources), LIMIT)
     assert engine.written(kind, sources) == texts_of(expected)
 
 
+@slow
 def test_halves_write_what_the_kept_weights_write(models, sources):
     halves, kept = (
         greedy(models[kind], pad_batch(sources), LIMIT) for kind in KINDS
@@ -239,7 +241,7 @@ def test_halves_write_what_the_kept_weights_write(models, sources):
     assert (halves != kept).any(1).sum() <= 2
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_quick(KINDS))
 def test_logits_and_weights_are_those_of_the_library(
     engine, models, sources, kind
 ):
@@ -250,6 +252,7 @@ def test_logits_and_weights_are_those_of_the_library(
         assert_equal(found, by_library(models[kind], padded, target))
 
 
+@slow
 def test_against_float32_the_error_is_small(engine, models, sources):
     """The library in float32 differs by its own rounding."""
     single = copy.deepcopy(models["float32"]).float()
@@ -259,15 +262,16 @@ def test_against_float32_the_error_is_small(engine, models, sources):
         assert_equal(found, by_library(single, source, target), 1e-5)
 
 
+@slow
 def test_halves_move_logits_little(models, sources):
-    kept, halves = (models[kind] for kind in KINDS)
+    halves, kept = (models[kind] for kind in KINDS)
     for source in sources[::20]:
         target = given(kept, source)
         pair = [by_library(m, source, target) for m in (kept, halves)]
         assert_equal(*pair, within=0.01)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_quick(KINDS))
 def test_a_cached_step_is_the_whole_decoder(engine, models, sources, kind):
     for source in sources[::40]:
         target = given(models[kind], source)
@@ -290,8 +294,8 @@ def assert_same_beams(found, model, source, width, alpha):
         )
 
 
-@pytest.mark.parametrize("width", [1, 2, 4, 7])
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+@pytest.mark.parametrize("width", first_quick([4, 1, 2, 7]))
+@pytest.mark.parametrize("alpha", first_quick([0.6, 0.0, 1.5]))
 def test_beams_are_those_of_the_library(
     engine, trained, sources, width, alpha
 ):
@@ -339,6 +343,12 @@ def without_padding_mask(model):
 
 
 CHANGES = {
+    "all": (
+        {"silent": [f"{CROSS}.1"], "scale": False, "positions": False},
+        lambda model: without_scale(
+            without_positions(silenced(model, [f"{CROSS}.1"]))
+        ),
+    ),
     "a head": (
         {"silent": [f"{SELF}.0"]},
         lambda model: silenced(model, [f"{SELF}.0"]),
@@ -346,16 +356,10 @@ CHANGES = {
     "scale": ({"scale": False}, without_scale),
     "positions": ({"positions": False}, without_positions),
     "padding mask": ({"padding": False}, without_padding_mask),
-    "all": (
-        {"silent": [f"{CROSS}.1"], "scale": False, "positions": False},
-        lambda model: without_scale(
-            without_positions(silenced(model, [f"{CROSS}.1"]))
-        ),
-    ),
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", first_quick(CHANGES))
 def test_without_a_part_it_is_the_library_without_it(
     engine, trained, sources, name
 ):
@@ -374,6 +378,7 @@ def test_without_a_part_it_is_the_library_without_it(
         assert_equal(found, by_library(model, source, target))
 
 
+@slow
 @pytest.mark.parametrize("head", heads())
 def test_each_head_can_be_silenced(engine, trained, sources, head):
     model = silenced(trained.model, [head])
@@ -393,6 +398,7 @@ def test_without_the_causal_mask_each_row_sees_all(engine, trained, sources):
         assert_equal(found, by_library(model, source, target, every))
 
 
+@slow
 def test_without_the_causal_mask_it_writes_as_before(engine, sources):
     """With one layer nothing stands behind the last row; chapter 12 asks."""
     some = sources[::50]
@@ -429,7 +435,7 @@ def small(engine, **options):
     return model.double()
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", first_quick(OTHERS))
 def test_other_models_of_the_library_run_too(engine, name):
     model = small(engine, **OTHERS[name])
     for seed in range(5):
@@ -462,7 +468,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", first_quick(FAULTS))
 def test_faults_are_noticed(browser, trained, sources, name):
     old, new = FAULTS[name]
     assert SCRIPTS.count(old) == 1

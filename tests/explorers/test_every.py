@@ -8,8 +8,8 @@ import pytest
 
 from book._ext.explorers import scripts_of, without_scripts
 from lib.explorers import source
-from tests.explorers.samples import SAMPLES
-from tests.explorers.shown import jupyter_page_of, page_of
+from tests.explorers.samples import FULLEST, SAMPLES
+from tests.explorers.shown import first_quick, jupyter_page_of, page_of
 
 BREAKS = ("        this.build(root);", "this.broken();")
 # No other file, no code from text, no attribute that a policy would refuse.
@@ -21,28 +21,51 @@ POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src '
     "'none'; script-src 'nonce-n'\">"
 )
+slow = pytest.mark.slow
+SCREENS = {
+    "small": {"width": 320},
+    "phone": {"width": 360, "height": 740, "touch": True},
+    "dark phone": {"width": 360, "height": 740, "touch": True, "dark": True},
+    "tablet": {"width": 768},
+    "dark": {"dark": True},
+    "wide": {"width": 1440},
+}
+
+
 both = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+# What `core.js` does for all is asked of one at once.
+any_of = pytest.mark.parametrize("name", first_quick(SAMPLES), indirect=True)
 
 
 @pytest.fixture(params=SAMPLES)
-def explorer(request):
-    return SAMPLES[request.param]()
+def name(request):
+    return request.param
 
 
-@both
-def test_axe_finds_nothing(explorer, show, dark):
-    assert show(explorer, dark=dark).violations() == []
+@pytest.fixture
+def explorer(name):
+    return SAMPLES[name]()
 
 
-@both
-def test_axe_finds_nothing_on_a_phone(explorer, show, dark):
-    shown = show(explorer, width=360, height=740, touch=True, dark=dark)
-    assert shown.violations() == []
+@pytest.mark.parametrize("screen", first_quick(SCREENS))
+def test_it_is_read_and_pressed_on_every_screen(
+    explorer, name, show, screen, few
+):
+    shown = show(explorer, **SCREENS[screen])
+    for n, state in enumerate([{}, *FULLEST[name]]):
+        shown.set(**state)
+        assert shown.overflow() <= 0, state
+        assert shown.outside() == [], state
+        assert shown.small_targets() == [], state
+        assert shown.small_text() == [], state
+        if n < few(100, 1):
+            assert shown.violations() == [], state
 
 
+@slow
 @both
 def test_axe_finds_nothing_in_jupyter(explorer, show, dark):
-    shown = show(explorer, dark=False, home=in_jupyter(dark))
+    shown = show(explorer, home=in_jupyter(dark))
     assert shown.violations() == []
     assert shown.element.evaluate(LIGHT) == (not dark)
 
@@ -52,6 +75,7 @@ def in_jupyter(dark):
     return lambda html, _: jupyter_page_of(html, dark)
 
 
+@any_of
 def test_it_works_in_a_sandbox_as_in_colab(explorer, show):
     shown = show(explorer, home=sandboxed)
     frame = shown.page.frame_locator("iframe")
@@ -66,6 +90,7 @@ def sandboxed(html, dark):
     return page_of(mark + frame, dark)
 
 
+@any_of
 def test_a_policy_against_inline_styles_changes_nothing(explorer, show):
     def strict(html, dark):
         html = html.replace("<script data", '<script nonce="n" data')
@@ -77,20 +102,13 @@ def test_a_policy_against_inline_styles_changes_nothing(explorer, show):
     assert show(explorer, home=strict).element.evaluate(radius) == "8px"
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 1440])
-def test_it_fits_its_page_and_fingers_and_eyes(explorer, show, width):
-    shown = show(explorer, width=width)
-    assert shown.overflow() <= 0
-    assert shown.small_targets() == []
-    assert shown.small_text() == []
-
-
 def test_without_script_its_children_are_read(explorer, show):
     shown = show(explorer, script=False)
     assert shown.element.bounding_box()["height"] > 20
     assert shown.element.locator("> *").first.is_visible()
 
 
+@any_of
 def test_what_fails_to_build_gives_way_to_its_children(explorer, show):
     shown = show(explorer, fault=BREAKS)
     assert "broken is not a function" in shown.messages[0]
@@ -99,6 +117,7 @@ def test_what_fails_to_build_gives_way_to_its_children(explorer, show):
     assert not shown.element.get_attribute("data-ready")
 
 
+@any_of
 def test_on_paper_its_children_are_read(explorer, show):
     shown = show(explorer)
     child = shown.element.locator("> *").first
@@ -108,20 +127,16 @@ def test_on_paper_its_children_are_read(explorer, show):
     assert not shown.element.get_by_role("button").first.is_visible()
 
 
-def test_it_tells_of_changes_and_starts_again(explorer, show):
+def test_the_keyboard_reaches_everything_once_and_starts_again(explorer, show):
     shown = show(explorer)
-    first = shown.value
+    first, stops = shown.value, shown.stops()
+    assert 1 < len(stops) < 60
+    assert stops[0] == "Start again"
     shown.page.evaluate(
         "addEventListener('explorer-change', (e) => window.told = e.detail)"
     )
     shown.get("button", "Start again").press("Enter")
     assert shown.page.evaluate("window.told") == shown.value == first
-
-
-def test_the_keyboard_reaches_everything_once(explorer, show):
-    stops = show(explorer).stops()
-    assert 1 < len(stops) < 60
-    assert stops[0] == "Start again"
 
 
 def test_the_page_needs_no_copy_of_the_scripts(explorer):

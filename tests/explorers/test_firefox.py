@@ -12,6 +12,7 @@ from tests.explorers.samples import SAMPLES, STATES
 from tests.explorers.shown import PROBES, page_of
 from tests.explorers.test_engine import rounded as rounded_to_half
 
+pytestmark = pytest.mark.slow
 ALL = "[...document.querySelectorAll('.explorer')]"
 ONE = "document.querySelector('.explorer')"
 END = '<p><a href="#main">The end</a></p>'

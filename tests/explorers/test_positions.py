@@ -8,11 +8,11 @@ import torch
 
 from lib.explorers.positions import KEY, QUERY, positions_explorer
 from lib.positions import rotary, sinusoidal_positions
-from tests.explorers.shown import answer_of
+from tests.explorers.shown import answer_of, first_quick
 
 BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000]
 WIDTHS = [2, 4, 8, 16, 32, 64, 128]
-VIEWS = ["alone", "added", "rotary"]
+VIEWS = ["rotary", "alone", "added"]
 LAST = ELSEWHERE = 100
 # What a reader sees: under each clock, at its hands, beside the chart.
 READ = """(e) => {
@@ -33,6 +33,12 @@ STATES = [
     {"view": "alone", "width": 128, "base": 10, "m": 50, "n": 60},
     {"view": "added", "width": 2, "m": 100, "n": 0},
     {"width": 64, "base": 500_000, "m": 3, "n": 90},
+]
+
+
+FULLEST = [
+    {"view": view, "width": 128, "base": 1_000_000, "m": 0, "n": 100}
+    for view in ("alone", "added")
 ]
 
 
@@ -102,14 +108,14 @@ def shows(seen, q, k, unit, width, base):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_vectors_and_scores_are_those_of_the_library(show, view, width):
+def test_vectors_and_scores_are_those_of_the_library(show, view, few):
     shown = show(sample())
-    draw = random.Random(f"{view} {width}")
-    for _ in range(5):
-        base = draw.choice(BASES)
-        m, n = draw.randint(0, LAST), draw.randint(0, LAST)
-        agrees(shown, view=view, width=width, base=base, m=m, n=n)
+    draw = random.Random(view)
+    for width in few(WIDTHS, draw.sample(WIDTHS, 2)):
+        for _ in range(few(5, 2)):
+            base = draw.choice(BASES)
+            m, n = draw.randint(0, LAST), draw.randint(0, LAST)
+            agrees(shown, view=view, width=width, base=base, m=m, n=n)
 
 
 def test_at_width_2_rotary_has_the_numbers_of_the_page(show):
@@ -135,7 +141,7 @@ def test_it_shows_the_answer_of_its_question(show):
     assert "the best are {} and {}:".format(*added) in answer
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", first_quick(VIEWS))
 def test_moving_both_keeps_what_depends_on_the_distance(show, view):
     shown = show(sample())
     before = shown.set(view=view, m=3, n=17)
@@ -157,6 +163,7 @@ def test_both_places_stop_where_one_of_them_must(show):
         (5, 0, "−10", (5, 0)),
         (12, 4, "−10", (8, 0)),
         (98, 20, "+10", (100, 22)),
+        (20, 98, "+10", (22, 100)),
         (100, 99, "+1", (100, 99)),
     ):
         shown.set(m=m, n=n)
@@ -164,8 +171,8 @@ def test_both_places_stop_where_one_of_them_must(show):
         assert (shown.value["m"], shown.value["n"]) == wanted
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
+@pytest.mark.parametrize("view", first_quick(VIEWS))
+@pytest.mark.parametrize("far", first_quick([False, True]))
 def test_the_line_and_the_dots_are_drawn_where_the_scores_are(show, view, far):
     shown = show(sample())
     m, n, width = 30, 95 if far else 41, 16
@@ -227,17 +234,6 @@ def test_controls_follow_what_is_set(show):
     )
 
 
-@pytest.mark.parametrize("width", [320, 360, 1100])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("view", ["alone", "added"])
-def test_the_other_views_are_shown_as_well(show, width, dark, view):
-    shown = show(sample(), width=width, dark=dark)
-    shown.set(view=view, width=128, base=1_000_000, m=0, n=100)
-    assert shown.violations() == []
-    assert shown.overflow() <= 0
-    assert shown.small_targets() == shown.small_text() == []
-
-
 def test_the_fallback_has_the_numbers_of_the_start(show):
     value = show(sample()).value
     shown = show(sample(), script=False)
@@ -256,43 +252,33 @@ def test_the_fallback_has_the_numbers_of_the_start(show):
     assert f"{near:.2f} at places 20 and 21 and {far:.2f} at" in said
 
 
-# Faults of the script, each with a state in which it shows.
 FAULTS = {
-    "turned the other way": ("[x * c - y * sn", "[x * c + y * sn", {}),
+    "turned the other way": ("[x * c - y * sn", "[x * c + y * sn"),
     "the cosine first": (
         "[Math.sin(angle), Math.cos(angle)]",
         "[Math.cos(angle), Math.sin(angle)]",
-        {"view": "alone"},
     ),
     "speeds of tensor2tensor": (
         "(-2 * i / width)",
         "(-2 * i / Math.max(1, width - 2))",
-        {},
     ),
     "the word forgets its place": (
         "y + Math.cos(angle)]",
         "y]",
-        {"view": "added"},
     ),
     "the key stands still": (
         "k = this.at(this.key, n)",
         "k = this.at(this.key, m)",
-        {},
     ),
     "elsewhere at the mirrored distance": (
         "this.score(ELSEWHERE, ELSEWHERE + n - m)",
         "this.score(ELSEWHERE, ELSEWHERE + m - n)",
-        {},
     ),
-    "the hands hang down": ("-pair[1] * unit", "pair[1] * unit", {}),
-    "one half of a turn": ("2 * Math.PI /", "Math.PI /", {}),
+    "the hands hang down": ("-pair[1] * unit", "pair[1] * unit"),
+    "one half of a turn": ("2 * Math.PI /", "Math.PI /"),
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_noticed(show, name):
-    old, new, state = FAULTS[name]
-    state = {"view": "rotary", "width": 8, "m": 20, "n": 33} | state
-    agrees(show(sample()), **state)
-    with pytest.raises(AssertionError):
-        agrees(show(sample(), fault=(old, new)), **state)
+def check(shown):
+    for view in VIEWS:
+        agrees(shown, view=view, width=8, m=20, n=33)

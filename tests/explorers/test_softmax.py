@@ -16,7 +16,7 @@ from lib.explorers.softmax import (
     random_scores,
     softmax_explorer,
 )
-from tests.explorers.shown import answer_of
+from tests.explorers.shown import answer_of, first_quick
 
 MENU = ["ice cream", "cake", "salad", "soup"]
 TEMPERATURES = [0.1, 0.125, 0.25, 0.5, 0.9, 1, 1.5, 2.5, 5, 8, 10]
@@ -33,6 +33,9 @@ READ = """(e) => {
 }"""
 
 
+FULLEST = [
+    {"source": "random", "scaled": True, "temperature": 0.125, "width": 512}
+]
 STATES = [
     {"temperature": 0.125, "scaled": True},
     {"source": "random", "seed": 1, "width": 2},
@@ -79,7 +82,7 @@ def close(found, true, most=1e-5):
     torch.testing.assert_close(found, true, atol=most, rtol=0)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first_quick(range(6)))
 def test_shares_of_given_scores_are_those_of_torch(show, seed):
     draw = random.Random(seed)
     count, width = draw.randint(1, 7), draw.choice([1, 2, 3, 8, 100])
@@ -94,11 +97,9 @@ def test_shares_of_given_scores_are_those_of_torch(show, seed):
         agrees(shown, scores, width, temperature=temperature, scaled=scaled)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_shares_of_random_vectors_are_those_of_torch(show, width):
-    shown = show(sample())
-    draw = random.Random(width)
-    for _ in range(4):
+def test_shares_of_random_vectors_are_those_of_torch(show, few):
+    shown, draw = show(sample()), random.Random(0)
+    for width in few(4 * WIDTHS, draw.sample(WIDTHS, 3)):
         seed = draw.randint(1, DRAWS)
         agrees(
             shown,
@@ -112,7 +113,7 @@ def test_shares_of_random_vectors_are_those_of_torch(show, width):
         )
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1, 4])
+@pytest.mark.parametrize("temperature", first_quick([0.5, 1, 4]))
 def test_the_curves_are_the_means_of_a_hundred_draws(show, temperature):
     shown = show(sample())
     shown.set(source="random", temperature=temperature, width=64)
@@ -147,6 +148,7 @@ def test_it_shows_the_answer_of_its_question(show):
     assert f"you divide, {divided} are left" in answer
 
 
+@pytest.mark.slow
 def test_random_scores_have_the_variance_of_their_width():
     scores = random_scores(range(1, 1_001))
     variance = scores.var(dim=(1, 2)) / torch.tensor(WIDTHS)
@@ -187,16 +189,6 @@ def test_controls_follow_what_is_set(show):
     assert shown.value["temperature"] == 1
 
 
-@pytest.mark.parametrize("width", [320, 360, 1100])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_random_vectors_are_shown_as_well(show, width, dark):
-    shown = show(sample(), width=width, dark=dark)
-    shown.set(source="random", scaled=True, temperature=0.125, width=512)
-    assert shown.violations() == []
-    assert shown.overflow() <= 0
-    assert shown.small_targets() == shown.small_text() == []
-
-
 def test_the_fallback_has_the_numbers_of_the_start(show):
     shown = show(sample(), script=False)
     menu, means = (t.inner_text() for t in shown.get("table").all())
@@ -207,59 +199,44 @@ def test_the_fallback_has_the_numbers_of_the_start(show):
         assert re.search(r"{}\s+{:.2f}\s+{:.2f}".format(*row), means)
 
 
-# Faults of the script, each with a state in which it shows.
 FAULTS = {
     "the temperature multiplies": (
         "scores.map((score) => score / divisor));\n      return { source",
         "scores.map((score) => score * divisor));\n      return { source",
-        {"temperature": 2},
     ),
     "divided by the width, not by its root": (
         "temperature * (scaled ? Math.sqrt(d) : 1)",
         "temperature * (scaled ? d : 1)",
-        {"scaled": True},
     ),
     "the table shows undivided scores": (
         "number(scores[key] / divisor)",
         "number(scores[key])",
-        {"temperature": 2},
     ),
     "bars are as long as the scores": (
         '"--share": share })))));',
         '"--share": share * share })))));',
-        {},
     ),
-    "the slope forgets a factor": ("p * (1 - p)", "1 - p", {}),
-    "bits instead of choices": ("p * Math.log(p)", "p * Math.log2(p)", {}),
+    "the slope forgets a factor": ("p * (1 - p)", "1 - p"),
+    "bits instead of choices": ("p * Math.log(p)", "p * Math.log2(p)"),
     "nothing is subtracted": (
         "Math.exp(score - top)",
         "Math.exp(score)",
-        {"temperature": 0.1, "scores": [900.0, 899.0, 1.0, 0.0]},
     ),
     "the control keeps its old place": (
         "input.value = this[name];\n        said",
         "said",
-        {"temperature": 5},
     ),
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_noticed(show, name):
-    old, new, state = FAULTS[name]
-    scores = state.get("scores", [3.0, 2.0, -1.0, -4.0])
-    state = {key: state[key] for key in state if key != "scores"}
-    explorer = softmax_explorer(MENU, scores, 2)
+def exact():
+    """With scores whose exponentials are infinite."""
+    return softmax_explorer(MENU, [900.0, 899.0, 1.0, 0.0], 2)
 
-    def problem(**options):
-        shown = show(explorer, **options)
-        try:
-            agrees(shown, scores, 2, **state)
-            shown.get("slider", "temperature T").press("ArrowRight")
-            now, before = shown.value["temperature"], state.get("temperature")
-            assert now > (before or 1)
-        except (AssertionError, ValueError) as error:
-            return str(error)
 
-    assert not problem()
-    assert problem(fault=(old, new))
+def check(shown):
+    for state in ({}, {"scaled": True}, {"temperature": 5}):
+        state = {"temperature": 1, "scaled": False} | state
+        agrees(shown, [900.0, 899.0, 1.0, 0.0], 2, **state)
+    shown.get("slider", "temperature T").press("ArrowRight")
+    assert shown.value["temperature"] > 5

@@ -4,9 +4,9 @@ import math
 
 import pytest
 import torch
-from playwright.sync_api import Error
 
 from lib.explorers.weights import weights_explorer
+from tests.explorers.shown import first_quick
 
 WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
 CLOSE = {"atol": 1e-6, "rtol": 0}
@@ -60,25 +60,26 @@ def assert_as_torch(shown, weights):
     tables = {str(n): weights[n : n + 1] for n in range(heads)}
     if heads > 1:
         tables |= {"mean": weights.mean(0, keepdim=True), "all": weights}
-    for head, expected in tables.items():
-        for place in range(length):
-            for side, axis in (("query", 1), ("key", 2)):
-                value = shown.set(head=head, side=side, place=place)
-                wanted = expected.select(axis, place)
-                shares = torch.tensor(value["shares"], dtype=torch.float32)
-                torch.testing.assert_close(shares, wanted, **CLOSE)
-                sums = torch.tensor(value["sums"], dtype=torch.float32)
-                torch.testing.assert_close(
-                    sums, wanted.sum(1), atol=1e-5, rtol=0
-                )
+    states = [
+        {"head": head, "side": side, "place": place}
+        for head in tables
+        for side in ("query", "key")
+        for place in range(length)
+    ]
+    for state, (value, _) in zip(states, shown.each(states), strict=True):
+        axis = 1 + (state["side"] == "key")
+        wanted = tables[state["head"]].select(axis, state["place"])
+        shares = torch.tensor(value["shares"], dtype=torch.float32)
+        torch.testing.assert_close(shares, wanted, **CLOSE)
+        sums = torch.tensor(value["sums"], dtype=torch.float32)
+        torch.testing.assert_close(sums, wanted.sum(1), atol=1e-5, rtol=0)
 
 
-def test_every_choice_is_that_of_torch(shown):
-    assert_as_torch(shown, torch.stack(list(HEADS.values())))
-
-
-@pytest.mark.parametrize("heads, length", [(1, 1), (1, 3), (3, 2), (4, 7)])
-def test_random_weights_of_other_sizes_are_those_of_torch(heads, length, show):
+@pytest.mark.parametrize(
+    "size", first_quick([(3, 2), (1, 1), (1, 3), (4, 7)]), ids=str
+)
+def test_random_weights_of_other_sizes_are_those_of_torch(size, show):
+    heads, length = size
     words, named = drawn(heads, heads, length)
     shown = show(weights_explorer(words, named, words[-1]))
     assert shown.value["place"] == length - 1
@@ -219,8 +220,5 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_noticed(fault, show):
-    shown = show(sample(), fault=FAULTS[fault])
-    with pytest.raises((AssertionError, Error)):
-        assert_as_torch(shown, torch.stack(list(HEADS.values())))
+def check(shown):
+    assert_as_torch(shown, torch.stack(list(HEADS.values())))
