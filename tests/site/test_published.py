@@ -15,6 +15,7 @@ import pytest
 import social
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from bs4 import BeautifulSoup
 from PIL import Image
 
 from tests.site.conftest import ROOT, QuietHandler, build, served
@@ -107,7 +108,8 @@ def host(folder):
 
 
 def head_of(page):
-    tags = soup_of(page).head
+    head = page.read_text().split("</head>")[0]
+    tags = BeautifulSoup(head, "html.parser").head
     said = {
         tag.get("property") or tag.get("name"): tag.get("content")
         for tag in tags.find_all("meta")
