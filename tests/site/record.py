@@ -40,6 +40,9 @@ PRESS = """() => {
   }
 }"""
 MENU = "document.querySelector('#menu').showPopover()"
+EXERCISES = """[...document.querySelectorAll("#exercises > section")].map(
+  (part) => [part.querySelector("h3").innerText.startsWith("Exercise"),
+    part.querySelectorAll(".done input").length])"""
 SIZES = {"phone": (360, 740), "desktop": (1400, 900), "file": (1400, 900)}
 PHONES = [360, 320]
 
@@ -76,8 +79,10 @@ class Records:
         visit.load(self.roots[device] + page)
         told = {
             "root": self.roots[device],
+            "page": page,
             "loaded": [*visit.requests],
             "explorers": visit.tab.evaluate(EXPLORERS),
+            "exercises": visit.tab.evaluate(EXERCISES),
         }
         told |= getattr(self, device)(visit)
         visit.tab.evaluate("localStorage.clear()")

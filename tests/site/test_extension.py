@@ -550,6 +550,7 @@ def test_nothing_of_sphinx_s_search_is_shipped(small):
     assert not [*site.rglob("searchindex.js"), *site.rglob("searchtools*")]
 
 
+@pytest.mark.slow
 def test_a_rebuild_keeps_all_pages_in_the_search(small):
     before = found(small)
     path = small / "book" / "02_two.ipynb"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.site.pages import ALL_WRITTEN
+from tests.site.pages import ALL_WRITTEN, NOTEBOOKS
 from tests.site.test_browser import assert_quiet
 
 
@@ -23,6 +23,13 @@ def test_it_fits(told):
         assert view["spilled"] == []
         assert view["stranded"] == []
         assert view["covering"] == []
+
+
+def test_every_exercise_can_be_ticked(told):
+    found = told["exercises"]
+    assert all(is_one == boxes for is_one, boxes in found)
+    if told["page"].removesuffix(".html") in NOTEBOOKS:
+        assert sum(boxes for _, boxes in found) >= 4
 
 
 def test_it_is_legible(told):

@@ -14,8 +14,8 @@ import nbformat
 import pytest
 import social
 import yaml
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
 
 from tests.site.conftest import ROOT, QuietHandler, build, served
