@@ -74,3 +74,11 @@ def address(site):
     """The site's address."""
     with served(site) as there:
         yield there
+
+
+@pytest.fixture(scope="session")
+def visit(browser, site, address, pytestconfig):
+    """`visit(page, device)` says what a page told when it was loaded."""
+    from tests.site.record import Records  # needs a browser, as `browser` does
+
+    return Records(browser, site, address, pytestconfig.getoption("quick"))

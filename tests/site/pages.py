@@ -1,5 +1,8 @@
 """The pages of the book and its address, as they are configured."""
 
+import re
+
+import pytest
 import yaml
 
 from book._ext import downloads
@@ -15,3 +18,31 @@ NOTEBOOKS = [d for d in DOCUMENTS if (ROOT / f"{d}.ipynb").exists()]
 PAGES = [f"{name}.html" for name in [*DOCUMENTS, "search"]]
 ONLINE = ("book/teach/", downloads.PAGE)  # pages of the site alone
 PRINTED = [name for name in DOCUMENTS if not name.startswith(ONLINE)]
+# A page of each kind; chapters with an explorer, colours and a drawing.
+KINDS = [
+    *(f"{NOTEBOOKS[n]}.html" for n in (2, 4, 9)),
+    PAGES[0],
+    "book/glossary.html",
+    "book/notation.html",
+    "book/gallery.html",
+    "book/library_1.html",
+    "book/bibliography.html",
+    "book/download.html",
+    "book/teach/syllabus.html",
+    "book/teach/chapter_04.html",
+    "search.html",
+]
+# Written by a program from what other pages show, so that one is enough.
+MADE = re.compile(r"book/(teach/chapter_|library_)")
+
+
+def quickly(pages, is_quick):
+    """Parameters for a test: the other pages only in the full run."""
+    return [
+        page if is_quick(page) else pytest.param(page, marks=pytest.mark.slow)
+        for page in pages
+    ]
+
+
+BY_KIND = quickly(PAGES, KINDS.__contains__)
+ALL_WRITTEN = quickly(PAGES, lambda p: p in KINDS or not MADE.match(p))

@@ -1,24 +1,21 @@
-"""Pages and what opens over them, as axe sees them."""
-
-from pathlib import Path
+"""Kinds of pages and what opens over them, as axe sees them."""
 
 import pytest
 
-from tests.site.pages import PAGES
+from tests.site.pages import KINDS, PAGES
+from tests.site.record import violations
 
-axe = pytest.importorskip("axe_playwright_python")
-SCRIPT = Path(axe.__file__).with_name("axe.min.js").read_text("utf-8")
-LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-RUN = """async ([inside, levels]) => {
-  const found = await axe.run(inside, { runOnly: levels });
-  return found.violations.map(({ id, nodes }) => [id, nodes[0].html]);
-}"""
 CHAPTER = "book/05_heads.html"
-KINDS = [PAGES[0], CHAPTER, "book/glossary.html", "search.html", "404.html"]
-LOOKS = [(1400, "light"), (1400, "dark"), (360, "light"), (360, "dark")]
+LOOKS = [(1400, "light"), (360, "light"), (1400, "dark"), (360, "dark")]
 
 
-@pytest.fixture(params=LOOKS, ids=lambda look: f"{look[0]}-{look[1]}")
+@pytest.fixture(
+    params=[
+        pytest.param(look, marks=pytest.mark.slow if rank else ())
+        for rank, look in enumerate(LOOKS)
+    ],
+    ids=lambda look: f"{look[0]}-{look[1]}",
+)
 def tab(request, browser):
     width, scheme = request.param
     context = browser.new_context(
@@ -28,31 +25,18 @@ def tab(request, browser):
     context.close()
 
 
-def violations(tab, inside="html"):
-    tab.evaluate(SCRIPT)  # as an element the policy would refuse it
-    return tab.evaluate(RUN, [inside, LEVELS])
-
-
-@pytest.mark.parametrize("page", KINDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [*KINDS, "404.html"])
 def test_a_kind_of_page_has_no_violation(tab, address, page):
     tab.goto(address + page)
     assert violations(tab) == []
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in KINDS])
-def test_no_other_page_has_a_violation(browser, address, page):
-    tab = browser.new_page()
-    tab.goto(address + page)
-    assert violations(tab) == []
-    tab.close()
 
 
 def test_progress_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     tab.locator(".done input").first.check()
     tab.locator("#the-cut").evaluate("(part) => part.scrollIntoView()")
-    for part in (".done", ".menu"):
-        assert violations(tab, part) == []
+    assert violations(tab, ".done, .menu") == []
     tab.goto(address + PAGES[0])
     tab.locator(".go-on").wait_for()
     assert violations(tab) == []
@@ -63,8 +47,7 @@ def test_a_card_has_no_violation(tab, address):
     for kind in ("a.symbol", "a.term", "a.figure-link"):
         tab.locator(f"main {kind}").first.press("Shift")
         tab.locator("#card").wait_for()
-        assert violations(tab, "p:has([aria-describedby=card])") == []
-        assert violations(tab, "#card") == []
+        assert violations(tab, "p:has([aria-describedby=card]), #card") == []
 
 
 def test_a_large_figure_has_no_violation(tab, address):

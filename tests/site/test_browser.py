@@ -1,143 +1,88 @@
-"""What a browser shows: every page, over http, as a file, on a phone."""
+"""What a browser shows of every page on a desktop and as a file."""
 
 import gzip
+from functools import cache
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 
-from tests.site.pages import PAGES
-from tests.site.visit import Visit
-
-PHONES = [360, 320]
-LIGHTS = ["light", "dark"]
+from tests.site.conftest import ROOT
+from tests.site.pages import BY_KIND, NOTEBOOKS
 
 
-@pytest.fixture(scope="module")
-def desktop(browser):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    yield context
-    context.close()
+@cache
+def bytes_of(path):
+    return len(gzip.compress(path.read_bytes()))
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def served(request, desktop, address):
-    """A page over http, with all that was noticed on the way."""
-    visit = Visit(desktop.new_page())
-    visit.load(address + request.param)
-    visit.tab.wait_for_timeout(250)  # what moves late is counted too
-    visit.seen = visit.look()
-    visit.loaded = [*visit.requests]
-    visit.unfold()
-    visit.fit = visit.measure(1400)
-    visit.widen()
-    visit.fit_if_wide = visit.measure(1610)  # 1400 at 115%
-    yield visit
-    visit.tab.close()
+def explorers_of(page):
+    """The names of the elements in the cells of a chapter."""
+    name = page.removesuffix(".html")
+    if name not in NOTEBOOKS:
+        return None
+    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+    texts = [
+        cell.outputs[0].data["text/html"]
+        for cell in notebook.cells
+        if "explorer" in cell.metadata.get("tags", [])
+    ]
+    return [text[1 : text.index(" ")] for text in texts]
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def opened(request, desktop, site):
-    """The same page opened as a file, without any server."""
-    visit = Visit(desktop.new_page())
-    visit.load((site / request.param).as_uri())
-    visit.seen = visit.look()
-    yield visit
-    visit.tab.close()
+def assert_quiet(told, site):
+    """All that is needed is there, is light, and comes from the site."""
+    home = (told["root"], "data:")
+    assert [u for u in told["requests"] if not u.startswith(home)] == []
+    assert told["failures"] == told["messages"] == []
+    for seen in told["looks"]:
+        assert seen["mistakes"] == 0
+        assert seen["rawTex"] == []
+        assert seen["typeset"] == seen["formulas"]
+    for name, is_ready in told["explorers"]:
+        assert is_ready, name
+    wanted = explorers_of(told["page"])
+    if wanted is not None:
+        assert [name for name, _ in told["explorers"]] == wanted
+    paths = {unquote(urlsplit(url).path) for url in told["loaded"]}
+    if told["root"].startswith("http"):
+        sizes = {path: bytes_of(site / path[1:]) for path in paths}
+        assert sum(sizes.values()) <= 300_000, sizes
 
 
-@pytest.fixture(scope="module")
-def telephone(browser):
-    context = browser.new_context(viewport={"width": 360, "height": 740})
-    yield context
-    context.close()
+@pytest.fixture(params=BY_KIND)
+def served(request, visit):
+    return visit(request.param, "desktop")
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def on_phone(request, telephone, address):
-    """A page in a narrow window: in every light, then in wide letters."""
-    visit = Visit(telephone.new_page())
-    visit.load(address + request.param)
-    visit.seen = {}
-    for state, schemes in (("folded", LIGHTS), ("open", reversed(LIGHTS))):
-        if state == "open":
-            visit.tab.click(".menu-button")
-            visit.unfold()
-        for scheme in schemes:
-            visit.tab.emulate_media(color_scheme=scheme)
-            visit.seen[state, scheme] = visit.look(colours=True)
-    visit.usual = {width: visit.measure(width) for width in PHONES}
-    visit.widen()
-    visit.wide = {width: visit.measure(width) for width in PHONES}
-    yield visit
-    visit.tab.close()
+@pytest.fixture(params=BY_KIND)
+def opened(request, visit):
+    return visit(request.param, "file")
 
 
-def assert_typeset(seen):
-    assert seen["mistakes"] == 0
-    assert seen["rawTex"] == []
-    assert seen["typeset"] == seen["formulas"]
+def test_a_desktop_gets_a_whole_and_quiet_page(served, site):
+    assert_quiet(served, site)
 
 
-def test_no_request_leaves_the_site(served, address):
-    assert [u for u in served.loaded if not u.startswith(address)] == []
-    served.assert_calm()
-
-
-def test_mathematics_is_typeset(served):
-    assert_typeset(served.seen)
+def test_works_as_a_file(opened, site):
+    assert_quiet(opened, site)
 
 
 def test_nothing_moves_while_loading(served):
-    assert served.seen["shift"] < 0.001
-
-
-def test_first_load_is_light(served, site):
-    paths = {unquote(urlsplit(url).path) for url in served.loaded}
-    sizes = {p: len(gzip.compress((site / p[1:]).read_bytes())) for p in paths}
-    assert sum(sizes.values()) <= 300_000, sizes
-
-
-def test_works_as_a_file(opened):
-    assert {urlsplit(url).scheme for url in opened.requests} == {"file"}
-    opened.assert_calm()
-    assert_typeset(opened.seen)
+    assert served["shift"] < 0.001
 
 
 def test_nothing_is_cut_on_a_desktop(served):
-    for view in (served.fit, served.fit_if_wide):
+    for view in (*served["usual"].values(), *served["wide"].values()):
         assert view["cutFormulas"] == []
         assert view["cutOutputs"] == []
         assert view["spilled"] == []
         assert view["covering"] == []
 
 
-def test_fits_a_phone(on_phone):
-    for view in on_phone.seen.values():
-        assert view["width"] <= 360
-    for views in (on_phone.usual, on_phone.wide):
-        for width, view in views.items():
-            assert view["width"] <= width
-            assert view["spilled"] == []
-            assert view["stranded"] == []
-            assert view["covering"] == []
-    on_phone.assert_calm()
+def test_is_legible_on_a_desktop(served):
+    assert [view["tooFaint"] for view in served["looks"]] == [[], []]
 
 
-def test_is_legible_on_a_phone(on_phone):
-    for view in on_phone.seen.values():
-        assert view["tooFaint"] == []
-
-
-def test_no_formula_is_cut_on_a_phone(on_phone):
-    for view in on_phone.usual.values():
-        assert view["cutFormulas"] == []
-
-
-def test_no_table_is_cut_on_a_phone(on_phone):
-    for view in on_phone.usual.values():
-        assert view["cutTables"] == []
-
-
-def test_a_formula_that_scrolls_says_so(on_phone):
-    for view in on_phone.wide.values():
-        assert view["unmarked"] == []
+def test_axe_has_no_complaint(served):
+    assert served["violations"] == []

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.site.pages import PAGES
+from tests.site.record import in_every_light
 from tests.site.visit import Visit, comes, until
 
 CHAPTER = "book/05_heads.html"
@@ -92,8 +93,15 @@ def test_a_click_beside_it_closes_it(tab, dialog):
     assert not dialog.is_visible()
 
 
-@pytest.mark.parametrize("name", SIZES)
-@pytest.mark.parametrize("page", [CHAPTER, COLOURS])
+@pytest.mark.parametrize(
+    "name, page",
+    [
+        ("phone", CHAPTER),
+        ("desktop", COLOURS),
+        pytest.param("phone", COLOURS, marks=pytest.mark.slow),
+        pytest.param("desktop", CHAPTER, marks=pytest.mark.slow),
+    ],
+)
 def test_every_figure_fits_or_can_be_moved(tab, dialog, address, name, page):
     width, height = SIZES[name]
     tab.set_viewport_size({"width": width, "height": height})
@@ -135,12 +143,9 @@ def test_a_figure_about_colours_keeps_them(tab, dialog, address):
     tab.emulate_media(color_scheme="light")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_large_figure_is_legible(visit, scheme):
-    visit.tab.emulate_media(color_scheme=scheme)
+def test_the_large_figure_is_legible(visit):
     figure(visit.tab, 0).locator("img").click()
-    assert visit.look(colours=True)["tooFaint"] == []
-    visit.tab.emulate_media(color_scheme="light")
+    assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
 
 
 def test_a_drawing_with_links_does_not_open(tab, dialog, address):

@@ -25,6 +25,7 @@ from pybtex.database import parse_string
 
 from tests.site import index_file
 from tests.site.conftest import ROOT, build
+from tests.site.test_html import soup_of
 from tools import cells, taught
 from tools.gpu_report import source_hash
 
@@ -152,6 +153,7 @@ def library():
     return library_pages.Library(ROOT)
 
 
+@pytest.mark.slow
 def test_every_public_name_is_described_as_python_sees_it(library):
     for name, module in library.modules.items():
         real = importlib.import_module(f"lib.{name}")
@@ -411,8 +413,7 @@ def small(tmp_path_factory):
 
 
 def main_of(small, name):
-    page = small / "_build" / "html" / "book" / f"{name}.html"
-    return BeautifulSoup(page.read_text(), "html.parser").main
+    return soup_of(small / "_build" / "html" / "book" / f"{name}.html").main
 
 
 def test_a_term_leads_to_the_glossary_once_a_page(small):
@@ -550,6 +551,7 @@ def test_nothing_of_sphinx_s_search_is_shipped(small):
     assert not [*site.rglob("searchindex.js"), *site.rglob("searchtools*")]
 
 
+@pytest.mark.slow
 def test_a_rebuild_keeps_all_pages_in_the_search(small):
     before = found(small)
     path = small / "book" / "02_two.ipynb"

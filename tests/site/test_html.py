@@ -2,6 +2,8 @@
 
 import re
 from functools import cache
+from html import unescape
+from itertools import pairwise
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import nbformat
@@ -16,15 +18,18 @@ from tests.site.conftest import ROOT
 from tests.site.pages import HAS_ADDRESS, NOTEBOOKS, PAGES
 from tools import cells
 
+# The MathML repeats what is shown; the colours of code are of no matter.
 MATHML = re.compile(r"<math\b.*?</math>", re.S)
+COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
+ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.S)
 EMPTY_WORDS = {"here", "this", "link", "click here", "more"}
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
 
 
 @cache
 def soup_of(path):
-    """The page without the MathML, which repeats what it shows."""
-    return BeautifulSoup(MATHML.sub("", path.read_text()), "html.parser")
+    text = COLOURED.sub(r"\1", MATHML.sub("", path.read_text()))
+    return BeautifulSoup(text, "html.parser")
 
 
 @cache
@@ -32,14 +37,10 @@ def anchors_of(path):
     return {tag["id"] for tag in soup_of(path).find_all(id=True)}
 
 
-@pytest.fixture(params=PAGES)
-def page(request, site):
-    return site / request.param
-
-
 @pytest.fixture
-def soup(page):
-    return soup_of(page)
+def pages(site):
+    """The path and the soup of every page."""
+    return [(site / name, soup_of(site / name)) for name in PAGES]
 
 
 def targets(soup):
@@ -60,13 +61,15 @@ def broken(page, target):
     return bool(anchor) and unquote(anchor) not in anchors_of(path)
 
 
-def test_links_lead_somewhere(page, soup):
-    assert [t for t in targets(soup) if broken(page, t)] == []
+def test_links_lead_somewhere(pages):
+    for page, soup in pages:
+        assert [t for t in targets(soup) if broken(page, t)] == [], page
 
 
-def test_the_words_of_a_link_say_where_it_leads(soup):
-    words = {link.get_text(" ", strip=True) for link in soup.find_all("a")}
-    assert not words & EMPTY_WORDS
+def test_the_words_of_a_link_say_where_it_leads(pages):
+    for page, soup in pages:
+        words = {link.get_text(" ", strip=True) for link in soup.find_all("a")}
+        assert not words & EMPTY_WORDS, page
 
 
 def test_front_door_leads_to_the_book(site):
@@ -87,8 +90,8 @@ def test_every_bibliography_entry_has_its_anchor(site):
     assert [key for key in keys if key not in anchors] == []
 
 
-def test_pictures_are_described_and_numbered(soup):
-    for image in soup.main.find_all("img"):
+def test_pictures_are_described_and_numbered(pages):
+    for image in (i for _, soup in pages for i in soup.main.find_all("img")):
         assert len(image["alt"]) >= 20 and " " in image["alt"].strip()
         assert not re.search(r"\.(png|svg|jpe?g)$", image["alt"])
         assert image["width"] and image["height"]
@@ -98,53 +101,56 @@ def test_pictures_are_described_and_numbered(soup):
         assert len(caption.get_text()) >= 20 + len(number)
 
 
-def test_headings_and_names(soup):
-    assert soup.html["lang"] == "en"
-    assert soup.title.get_text().strip()
-    levels = [
-        int(tag.name[1]) for tag in soup.find_all(re.compile("^h[1-6]$"))
-    ]
-    assert levels.count(1) == 1 and levels[0] == 1
-    steps = zip(levels, levels[1:], strict=False)
-    assert all(deeper - level <= 1 for level, deeper in steps)
-    for tag in soup.find_all(["button", "a", "summary", "th"]):
-        assert tag.get_text().strip(), tag
-    for tag in soup.find_all("input"):
-        assert tag["aria-label"]
-    ids = [tag["id"] for tag in soup.find_all(id=True)]
-    assert len(ids) == len(set(ids))
+def test_headings_and_names(pages):
+    for page, soup in pages:
+        assert soup.html["lang"] == "en"
+        assert soup.title.get_text().strip()
+        found = soup.find_all(re.compile("^h[1-6]$"))
+        levels = [int(tag.name[1]) for tag in found]
+        assert levels.count(1) == 1 and levels[0] == 1, page
+        assert all(b - a <= 1 for a, b in pairwise(levels)), page
+        for tag in soup.find_all(["button", "a", "summary", "th"]):
+            assert tag.get_text().strip(), (page, tag)
+        for tag in soup.find_all("input"):
+            assert tag["aria-label"]
+        ids = [tag["id"] for tag in soup.find_all(id=True)]
+        assert len(ids) == len(set(ids)), page
 
 
-def test_description_for_search_engines(page, soup):
-    if page.name != "search.html":
-        description = soup.find("meta", attrs={"name": "description"})
-        assert 40 <= len(description["content"]) <= 160
+def test_description_for_search_engines(pages):
+    for page, soup in pages:
+        if page.name != "search.html":
+            description = soup.find("meta", attrs={"name": "description"})
+            assert 40 <= len(description["content"]) <= 160, page
 
 
-def test_links_to_services_appear_with_the_address(page, soup):
-    text = page.read_text()
-    assert "OWNER/REPO" not in text
-    if not HAS_ADDRESS:
-        assert "colab.research" not in text
-        assert "issues/new" not in text
+def test_links_to_services_appear_with_the_address(pages):
+    for page, _ in pages:
+        text = page.read_text()
+        assert "OWNER/REPO" not in text, page
+        if not HAS_ADDRESS:
+            assert "colab.research" not in text, page
+            assert "issues/new" not in text, page
 
 
-def test_every_formula_is_set_before_any_script_runs(page):
-    text = page.read_text()
-    formulas = text.count('class="math notranslate')
-    for part in ('class="katex-html"', "<math ", "</annotation>"):
-        assert text.count(part) == formulas
-    assert "katex-error" not in text
-    assert "katex.min.js" not in text
+def test_every_formula_is_set_before_any_script_runs(pages):
+    for page, _ in pages:
+        text = page.read_text()
+        formulas = text.count('class="math notranslate')
+        for part in ('class="katex-html"', "<math ", "</annotation>"):
+            assert text.count(part) == formulas, (page, part)
+        assert "katex-error" not in text, page
+        assert "katex.min.js" not in text, page
 
 
-def test_only_a_long_formula_may_break(page):
-    whole_page = BeautifulSoup(page.read_text(), "html.parser")
-    for formula in whole_page.select("main span.math"):
-        signs = len(plain(formula.find("annotation").get_text()))
-        whole = "short" in formula["class"]
-        assert whole == (signs <= 18)
-        assert not (whole and formula.select("wbr"))
+def test_only_a_long_formula_may_break(pages):
+    for page, _ in pages:
+        _, *formulas = page.read_text().split('<span class="math notranslate')
+        for formula in formulas:
+            tex = unescape(ANNOTATION.search(formula)[1])
+            whole = formula.startswith(" short")
+            assert whole == (len(plain(tex)) <= 18), (page, tex)
+            assert not (whole and "<wbr" in formula), (page, tex)
 
 
 @pytest.mark.parametrize("icon", ["favicon.ico", "_static/favicon.svg"])
@@ -249,7 +255,10 @@ def test_the_check_of_an_exercise_is_one_line_and_what_it_said(site, name):
     assert "data-given" not in page.main.get_text()
 
 
-def test_only_pages_with_a_quiz_load_its_script(page, soup):
-    loaded = [script["src"] for script in soup.find_all("script", src=True)]
-    has_script = any("quiz.js" in source for source in loaded)
-    assert has_script == bool(soup.select(".quiz"))
+def test_only_pages_with_a_quiz_load_its_script(pages):
+    for page, soup in pages:
+        loaded = [
+            script["src"] for script in soup.find_all("script", src=True)
+        ]
+        has_script = any("quiz.js" in source for source in loaded)
+        assert has_script == bool(soup.select(".quiz")), page

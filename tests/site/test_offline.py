@@ -14,7 +14,13 @@ from tools import offline
 LOADED = "(image) => image.complete && image.naturalWidth > 0"
 
 
-@pytest.fixture(scope="module", params=["with the PDF", "without the PDF"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "with the PDF",
+        pytest.param("without the PDF", marks=pytest.mark.slow),
+    ],
+)
 def unpacked(request, site, tmp_path_factory):
     """An empty folder into which the zip of a copy of the site went."""
     folder = tmp_path_factory.mktemp("offline")

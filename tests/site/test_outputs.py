@@ -125,20 +125,22 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("html", HOSTILE)
-def test_what_could_do_harm_is_refused(html):
-    with pytest.raises(Refused):
-        cleaned(f"<div>{html}</div>")
-    with pytest.raises(Refused):
-        cleaned(html)
+def is_refused(html):
+    with contextlib.suppress(Refused):
+        return cleaned(html) is None
+    return True
 
 
-@pytest.mark.parametrize("html", HOSTILE)
-def test_what_an_output_says_as_text_does_no_harm(html):
+def test_what_could_do_harm_is_refused():
+    inside = [f"<div>{html}</div>" for html in HOSTILE]
+    assert [h for h in HOSTILE + inside if not is_refused(h)] == []
+
+
+def test_what_an_output_says_as_text_does_no_harm():
     """Text that looks like an element comes out as text again."""
-    said = html.replace("&", "&amp;").replace("<", "&lt;")
-    shown = cleaned(f"<p>{said}</p>")
-    assert shown.count("<") == 2
+    for html in HOSTILE:
+        said = html.replace("&", "&amp;").replace("<", "&lt;")
+        assert cleaned(f"<p>{said}</p>").count("<") == 2, html
 
 
 PIECES = [
@@ -157,10 +159,11 @@ PARSED = """(texts) => texts.map((text) => {
 })"""
 
 
-def test_a_browser_reads_no_more_than_what_was_allowed(browser):
+def test_a_browser_reads_no_more_than_what_was_allowed(browser, pytestconfig):
     """However broken it was, and whichever way browsers mend it."""
     draw, shown = random.Random(0), []
-    while len(shown) <= 1000:  # how many a Python refuses is its parser's way
+    number = 200 if pytestconfig.getoption("quick") else 1000
+    while len(shown) <= number:  # how many are refused is the parser's way
         text = "".join(draw.choices(PIECES, k=draw.randint(1, 6)))
         with contextlib.suppress(Refused):
             shown.append(cleaned(text))
@@ -169,7 +172,7 @@ def test_a_browser_reads_no_more_than_what_was_allowed(browser):
     tab = browser.new_page()
     parsed = tab.evaluate(PARSED, shown)
     tab.close()
-    assert sum(map(len, parsed)) > 1000
+    assert sum(map(len, parsed)) > number
     for text, found in zip(shown, parsed, strict=True):
         for element, *names, protocol in found:
             assert element in elements, text

@@ -19,6 +19,7 @@ from tests.site.conftest import ROOT
 from tests.site.pages import CONFIG, NOTEBOOKS, PRINTED
 from tests.site.test_html import soup_of
 
+pytestmark = pytest.mark.slow  # the whole book is printed
 MM = 72 / 25.4
 SIDE = 25 * MM  # the margins of paper.css
 FOOT = 22 * MM

@@ -38,7 +38,9 @@ BROKEN = {
 }
 
 
-@pytest.fixture(params=WINDOWS)
+@pytest.fixture(
+    params=["wide-light", pytest.param("narrow-dark", marks=pytest.mark.slow)]
+)
 def window(request, browser):
     width, height = WINDOWS[request.param]
     context = browser.new_context(
@@ -84,6 +86,7 @@ def test_a_page_looks_as_it_did(window, address, kind):
     assert share <= SHARE, f"{share:.1%} of {kind}, {name}, look different"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", BROKEN)
 def test_what_breaks_a_page_is_seen(browser, address, fault):
     page = browser.new_page(viewport={"width": 1440, "height": 900})

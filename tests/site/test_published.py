@@ -14,6 +14,7 @@ import nbformat
 import pytest
 import social
 import yaml
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
 
@@ -107,7 +108,8 @@ def host(folder):
 
 
 def head_of(page):
-    tags = soup_of(page).head
+    head = page.read_text().split("</head>")[0]
+    tags = BeautifulSoup(head, "html.parser").head
     said = {
         tag.get("property") or tag.get("name"): tag.get("content")
         for tag in tags.find_all("meta")

@@ -1,22 +1,14 @@
 """The search field and the search page, by keyboard, eye and ear."""
 
 import re
-from pathlib import Path
 
-import axe_playwright_python
 import pytest
 
+from tests.site.record import violations
 from tests.site.test_search import CHAPTER, OPTIONS
 from tests.site.test_use import in_view
 from tests.site.visit import Visit, until
 
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-RUN_AXE = """async (part) => {
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const found = await axe.run(part, { runOnly: tags });
-  return found.violations.map(({ id, nodes }) =>
-    [id, ...nodes.map((node) => node.html)].join("\\n"));
-}"""
 RESULTS = "#search-results a"
 FIELD = ".book-search input"
 FOCUSED = "document.activeElement.matches('.book-search input')"
@@ -31,7 +23,11 @@ def open_page(browser, url, width=1440, scheme="light"):
     return visit
 
 
-@pytest.fixture(params=[1440, 1100, 360, 320])
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=[1440, 360, slow(1100), slow(320)])
 def typed(request, browser, address):
     """A page on which somebody has pressed "/" and typed a query."""
     visit = open_page(browser, address + CHAPTER, request.param)
@@ -107,8 +103,15 @@ def test_enter_alone_leads_to_all_results(typed):
     assert typed.tab.locator(RESULTS).count() > 8
 
 
-def test_the_list_fits_and_closes_on_a_click_beside_it(typed):
+def test_the_list_is_a_listbox_fits_and_closes_on_a_click_beside_it(typed):
     tab, width = typed.tab, typed.tab.viewport_size["width"]
+    field = tab.get_by_role("combobox", name="Search the book")
+    assert field.get_attribute("aria-expanded") == "true"
+    listbox = tab.get_by_role("listbox", name="Results")
+    assert field.get_attribute("aria-controls") == listbox.get_attribute("id")
+    assert listbox.get_by_role("option").count() >= 8
+    status = tab.locator(".search-panel [role=status]")
+    assert re.fullmatch(r"\d+ sections", status.inner_text())
     assert tab.evaluate("document.scrollingElement.scrollWidth") <= width
     panel = tab.locator(".search-panel")
     box = panel.bounding_box()
@@ -122,18 +125,15 @@ def test_the_list_fits_and_closes_on_a_click_beside_it(typed):
         assert not panel.is_visible()
 
 
-def test_it_is_a_combobox_for_those_who_listen(typed):
-    field = typed.tab.get_by_role("combobox", name="Search the book")
-    assert field.get_attribute("aria-expanded") == "true"
-    listbox = typed.tab.get_by_role("listbox", name="Results")
-    assert field.get_attribute("aria-controls") == listbox.get_attribute("id")
-    assert listbox.get_by_role("option").count() >= 8
-    status = typed.tab.locator(".search-panel [role=status]")
-    assert re.fullmatch(r"\d+ sections", status.inner_text())
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 320])
+@pytest.mark.parametrize(
+    "width, scheme",
+    [
+        (320, "dark"),
+        slow(1440, "dark"),
+        slow(1440, "light"),
+        slow(320, "light"),
+    ],
+)
 @pytest.mark.parametrize("page", [CHAPTER, "search.html?q=mask"])
 def test_axe_has_no_complaint(browser, address, page, width, scheme):
     visit = open_page(browser, address + page, width, scheme)
@@ -143,14 +143,13 @@ def test_axe_has_no_complaint(browser, address, page, width, scheme):
         visit.tab.keyboard.type("padding mask")
     visit.tab.wait_for_selector(OPTIONS if page == CHAPTER else RESULTS)
     visit.tab.keyboard.press("ArrowDown")
-    visit.tab.evaluate(AXE)
     part = ".menu" if page == CHAPTER else "body"
-    assert visit.tab.evaluate(RUN_AXE, part) == []
+    assert violations(visit.tab, part) == []
     assert visit.look(colours=True)["tooFaint"] == []
     visit.tab.context.close()
 
 
-@pytest.fixture(params=["http", "file"])
+@pytest.fixture(params=["http", slow("file")])
 def root(request, site, address):
     return address if request.param == "http" else f"{site.as_uri()}/"
 

@@ -102,13 +102,14 @@ def sample():
 
 
 @pytest.fixture(scope="module")
-def decks(tmp_path_factory):
-    """A folder with every deck there is, and the sample's."""
+def decks(tmp_path_factory, pytestconfig):
+    """A folder with the sample's deck and, if there is time, every other."""
     folder = tmp_path_factory.mktemp("slides")
     notebook = folder / f"{SAMPLE}.ipynb"
     cells = nbformat.v4.new_notebook(cells=sample())
     nbformat.write(cells, notebook)
-    numbers = [name[:2] for name in DECKS]
+    is_quick = pytestconfig.getoption("quick")
+    numbers = [] if is_quick else [name[:2] for name in DECKS]
     tool.main([*numbers, str(notebook), "--out", str(folder / "site")])
     return folder / "site" / links.FOLDER
 
@@ -130,7 +131,13 @@ def opened(context, path, query=""):
     return visit
 
 
-@pytest.fixture(scope="module", params=[SAMPLE, *DECKS])
+@pytest.fixture(
+    scope="module",
+    params=[
+        SAMPLE,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in DECKS),
+    ],
+)
 def shown(request, decks, offline):
     """A deck, and what was noticed on each of its slides."""
     visit = opened(offline, decks / f"{request.param}.html")

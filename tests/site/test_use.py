@@ -70,14 +70,6 @@ def test_79_columns_fit_without_scrolling(tab, address):
     assert box.evaluate(scrolls, 100)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_are_legible_on_a_desktop(tab, address, scheme):
-    tab.emulate_media(color_scheme=scheme)
-    visit = Visit(tab)
-    visit.load(address + PAGES[1])
-    assert visit.look(colours=True)["tooFaint"] == []
-
-
 def press(locator):
     """Press it where it stands; a locator's own click scrolls the page."""
     box = locator.bounding_box()

@@ -109,6 +109,10 @@ class Visit:
         if response.status >= 400:
             self.failures.append(response.url)
 
+    def begin(self):
+        """Note anew: what comes from here on belongs to another page."""
+        self.requests, self.failures, self.messages = [], [], []
+
     def load(self, url):
         self.tab.goto(url, wait_until="load")
         self.tab.evaluate(FONTS)

@@ -1,0 +1,47 @@
+"""What a telephone shows of every page."""
+
+import pytest
+
+from tests.site.pages import ALL_WRITTEN, NOTEBOOKS
+from tests.site.test_browser import assert_quiet
+
+
+@pytest.fixture(params=ALL_WRITTEN)
+def told(request, visit):
+    return visit(request.param, "phone")
+
+
+def test_it_is_whole_and_quiet(told, site):
+    assert_quiet(told, site)
+
+
+def test_it_fits(told):
+    for view in told["looks"]:
+        assert view["width"] <= 360
+    for width, view in [*told["usual"].items(), *told["wide"].items()]:
+        assert view["width"] <= width
+        assert view["spilled"] == []
+        assert view["stranded"] == []
+        assert view["covering"] == []
+
+
+def test_every_exercise_can_be_ticked(told):
+    found = told["exercises"]
+    assert all(is_one == boxes for is_one, boxes in found)
+    if told["page"].removesuffix(".html") in NOTEBOOKS:
+        assert sum(boxes for _, boxes in found) >= 4
+
+
+def test_it_is_legible(told):
+    assert [view["tooFaint"] for view in told["looks"]] == [[]] * 4
+
+
+def test_no_formula_and_no_table_is_cut(told):
+    for view in told["usual"].values():
+        assert view["cutFormulas"] == []
+        assert view["cutTables"] == []
+
+
+def test_a_formula_that_scrolls_says_so(told):
+    for view in told["wide"].values():
+        assert view["unmarked"] == []
