@@ -16,6 +16,24 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: only `make test-all` asks it")
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        draw_examples(config)
+
+
+def draw_examples(config):
+    """Few and always the same with --quick; else Hypothesis explores."""
+    from hypothesis import settings
+
+    calm = {"deadline": None, "database": None}
+    settings.register_profile(
+        "quick", **calm, derandomize=True, max_examples=10
+    )
+    settings.register_profile(
+        "full", **calm, derandomize=False, max_examples=100, print_blob=True
+    )
+    if not config.getoption("hypothesis_profile"):
+        quick = config.getoption("quick")
+        settings.load_profile("quick" if quick else "full")
 
 
 def pytest_collection_modifyitems(config, items):

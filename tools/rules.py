@@ -11,7 +11,6 @@
 """
 
 import ast
-import symtable
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from tools.taught import (
     definitions,
     is_taught,
     library,
+    symbols,
 )
 
 # What a definition may use though no chapter teaches it.
@@ -63,8 +63,8 @@ def imports_from_lib(
 
 def names_bound(cell: str) -> set[str]:
     """The names a cell gives a value, other than by importing from lib."""
-    symbols = symtable.symtable(cell, "cell", "exec").get_symbols()
-    names = {s.get_name() for s in symbols if s.is_assigned()}
+    found = symbols(cell).get_symbols()
+    names = {s.get_name() for s in found if s.is_assigned()}
     for node in ast.walk(ast.parse(cell)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             is_lib = (getattr(node, "module", "") or "").split(".")[0] == "lib"

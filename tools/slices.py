@@ -8,13 +8,13 @@ one before the answer.
 
 import ast
 import builtins
-import symtable
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 
 from tools import cells as kinds
+from tools.taught import symbols
 
 # What a notebook's kernel defines.
 KNOWN = set(dir(builtins)) | {"__name__", "get_ipython", "display"}
@@ -23,9 +23,10 @@ KNOWN = set(dir(builtins)) | {"__name__", "get_ipython", "display"}
 @cache
 def bound(source: str) -> frozenset[str]:
     """The names that a cell gives a value; `*` if these may be any."""
-    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
     found = {
-        s.get_name() for s in symbols if s.is_assigned() or s.is_imported()
+        s.get_name()
+        for s in symbols(source).get_symbols()
+        if s.is_assigned() or s.is_imported()
     }
     for node in ast.walk(ast.parse(source)) if "*" in source else ():
         if isinstance(node, ast.ImportFrom):
@@ -36,7 +37,7 @@ def bound(source: str) -> frozenset[str]:
 @cache
 def used(source: str) -> frozenset[str]:
     """The names that a cell, or a function in it, takes from outside."""
-    tables = [symtable.symtable(source, "cell", "exec")]
+    tables = [symbols(source)]
     found = set()
     for table in tables:
         tables += table.get_children()

@@ -6,6 +6,7 @@ docstring cut to its first line.
 
 import ast
 import re
+import symtable
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -80,6 +81,29 @@ def definitions(source: str) -> dict[str, Definition]:
                 ):
                     named[part.id] = node
     return named
+
+
+class Apart(ast.NodeTransformer):
+    """Makes generators of comprehensions, whose names are never a cell's.
+
+    Since Python 3.12 a comprehension has no table of names to itself.
+    """
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        made = ast.GeneratorExp(node.elt, node.generators)
+        return self.generic_visit(made)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(pair, node.generators))
+
+
+def symbols(source: str) -> symtable.SymbolTable:
+    """The names of a cell; those of its functions are in its children."""
+    tree = Apart().visit(ast.parse(source))
+    return symtable.symtable(ast.unparse(tree), "cell", "exec")
 
 
 def cut_docstring(literal: str) -> str:

@@ -3,7 +3,7 @@
 With `BOOK_TYPECHECK=1` the shapes written in the signatures of book/lib are
 enforced by jaxtyping and beartype. Two kinds of test have no place in such a
 session: those of bad input, because there the signature answers first, and
-those that compile, because beartype does not. `make test-library` runs these
+those that compile, because beartype does not. `make test-all` runs these
 in a second session, and all others in the first. With `--quick` nothing is
 enforced and nothing compiled.
 """
@@ -13,7 +13,6 @@ from collections import defaultdict
 from itertools import combinations
 
 import pytest
-from hypothesis import settings
 
 if os.environ.get("BOOK_TYPECHECK") == "1":
     from tests.library import typed
@@ -28,16 +27,6 @@ def pytest_configure(config):
         "covered(n): any n values of its product meet in one quick case",
     ):
         config.addinivalue_line("markers", marker)
-    calm = {"deadline": None, "database": None}
-    settings.register_profile(
-        "quick", **calm, derandomize=True, max_examples=10
-    )
-    settings.register_profile(
-        "full", **calm, derandomize=False, max_examples=100, print_blob=True
-    )
-    if not config.getoption("hypothesis_profile"):
-        quick = config.getoption("quick")
-        settings.load_profile("quick" if quick else "full")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,6 @@
 """The shapes in the signatures of book/lib hold in every test.
 
-Enforcing them is a setting for a whole Python process: `make test-library`
+Enforcing them is a setting for a whole Python process: `make test-all`
 runs the tests of this folder with it (see conftest.py), and this file shows
 that it has an effect. Bad input and compiled functions follow without it.
 """
@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
         os.environ.get("BOOK_TYPECHECK") != "1",
-        reason="needs BOOK_TYPECHECK=1, as in `make test-library`",
+        reason="needs BOOK_TYPECHECK=1, as in `make test-all`",
     ),
 ]
 WRONG = [

@@ -5,8 +5,9 @@ import io
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import style
 from matplotlib.figure import Figure
 
 from tools.compare import (
@@ -85,7 +86,6 @@ def test_different(stored, new):
     assert text_difference(new, stored)
 
 
-unhurried = settings(deadline=None)  # a busy machine is no failure
 digits = st.integers(min_value=-(10**40), max_value=10**40)
 
 
@@ -95,7 +95,6 @@ def printed(count: int, decimals: int) -> str:
     return f"{'-' * (count < 0)}{whole}.{rest:0{decimals}d}"
 
 
-@unhurried
 @given(digits, st.integers(min_value=-5, max_value=5), st.integers(2, 30))
 def test_distance_is_exact(count, step, decimals):
     stored, new = printed(count, decimals), printed(count + step, decimals)
@@ -104,20 +103,17 @@ def test_distance_is_exact(count, step, decimals):
     assert (difference is None) == (abs(step) <= 1)
 
 
-@unhurried
 @given(digits, st.integers(min_value=1), st.integers(0, 1))
 def test_fewer_than_two_decimals_are_exact(count, step, decimals):
     stored, new = printed(count, decimals), printed(count + step, decimals)
     assert text_difference(stored, new)
 
 
-@unhurried
 @given(st.text())
 def test_a_text_is_equal_to_itself(text):
     assert text_difference(text, text) is None
 
 
-@unhurried
 @given(st.text(), st.text())
 def test_texts_without_decimals_must_be_equal(stored, new):
     stored, new = stored.replace(".", ""), new.replace(".", "")
@@ -150,15 +146,16 @@ def picture(
     size=(6, 4), bar=0.7, label="0.34", colour="#0072B2", point=0.4, scale=1.0
 ) -> str:
     """A plot as in the book, as base64-encoded PNG."""
-    figure = Figure(figsize=size, dpi=200)
-    axes = figure.subplots()
-    axes.bar(["cat", "sat"], [0.3 * scale, bar * scale], color=colour)
-    axes.plot([0, 0.5, 1], [0.1 * scale, 0.9 * scale, 0.2 * scale])
-    axes.scatter([0.2, 0.6, point], [0.2, 0.8, 0.5], s=9)
-    axes.text(0.5, 0.5, label, fontsize=7)
-    axes.set_ylim(0, 1)
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
+    with style.context("default"):  # whatever other tests have set
+        figure = Figure(figsize=size, dpi=200)
+        axes = figure.subplots()
+        axes.bar(["cat", "sat"], [0.3 * scale, bar * scale], color=colour)
+        axes.plot([0, 0.5, 1], [0.1 * scale, 0.9 * scale, 0.2 * scale])
+        axes.scatter([0.2, 0.6, point], [0.2, 0.8, 0.5], s=9)
+        axes.text(0.5, 0.5, label, fontsize=7)
+        axes.set_ylim(0, 1)
+        file = io.BytesIO()
+        figure.savefig(file, format="png")
     return base64.b64encode(file.getvalue()).decode()
 
 

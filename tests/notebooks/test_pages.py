@@ -6,7 +6,6 @@ below on cells that are made to break it.
 
 import ast
 import re
-import symtable
 from collections.abc import Iterator
 from statistics import median
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from tools import cells, sync
-from tools.taught import chapters
+from tools.taught import chapters, symbols
 
 CHECK_LINES, TEACHING_LINES, CLASS_LINES = 30, 30, 60
 TEACHING_CELLS, MEDIAN_LINES, WORDS = (15, 30), 6, (1_500, 3_000)
@@ -48,15 +47,15 @@ def asserts(source: str) -> int:
 
 def names(source: str, which: str) -> set[str]:
     """The names of a cell that `is_assigned`, or `is_referenced`."""
-    symbols = symtable.symtable(source, "cell", "exec")
-    tables = [symbols]
+    cell = symbols(source)
+    tables = [cell]
     if which == "is_referenced":
-        tables += symbols.get_children()
+        tables += cell.get_children()
     return {
         s.get_name()
         for table in tables
         for s in table.get_symbols()
-        if getattr(s, which)() and (table is symbols or s.is_global())
+        if getattr(s, which)() and (table is cell or s.is_global())
     }
 
 

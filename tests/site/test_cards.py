@@ -138,6 +138,7 @@ def test_pointer_and_focus_show_where_a_link_leads(tab):
         card(tab).wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_before_it_is_wanted(visit):
     data = f"/_static/cards/{CHAPTER.removesuffix('.html')}.js"
     assert not any(url.endswith(data) for url in visit.requests)
@@ -173,7 +174,12 @@ def test_escape_puts_the_card_away_and_moves_nothing(tab):
 
 
 @pytest.mark.parametrize(
-    "width, block", [(1400, "end"), (320, "end"), (320, "start")]
+    "width, block",
+    [
+        pytest.param(1400, "end", marks=pytest.mark.slow),
+        (320, "end"),
+        pytest.param(320, "start", marks=pytest.mark.slow),
+    ],
 )
 def test_a_card_fits_the_window_and_hides_no_link(tab, width, block):
     tab.set_viewport_size({"width": width, "height": 700})
@@ -202,6 +208,7 @@ def test_a_finger_follows_the_link(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_term_says_its_meaning_without_a_script(browser, address):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
@@ -210,6 +217,7 @@ def test_a_term_says_its_meaning_without_a_script(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_with_a_card_a_link_has_no_second_one(tab):
     target = link(tab)
     point_at(target)
@@ -217,6 +225,7 @@ def test_with_a_card_a_link_has_no_second_one(tab):
     assert target.get_attribute("title") is None
 
 
+@pytest.mark.slow
 def test_cards_work_as_a_file(browser, site):
     visit = Visit(browser.new_page())
     visit.load((site / CHAPTER).as_uri())
@@ -226,7 +235,9 @@ def test_cards_work_as_a_file(browser, site):
     visit.tab.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"]
+)
 def test_a_card_is_legible(visit, scheme):
     visit.tab.emulate_media(color_scheme=scheme)
     point_at(link(visit.tab, "[href^='#fig']"))
@@ -238,6 +249,7 @@ def test_a_card_is_legible(visit, scheme):
     visit.tab.emulate_media(color_scheme="light")
 
 
+@pytest.mark.slow
 def test_a_page_without_formulas_can_show_one(visit, address):
     tab = visit.tab
     tab.goto(address + "book/glossary.html")
@@ -268,6 +280,7 @@ def test_a_symbol_is_said_in_letters(tex, said):
     assert notation.spoken(tex) == said
 
 
+@pytest.mark.slow
 def test_a_symbol_has_a_name_for_those_who_listen(tab):
     target = link(tab, ".symbol")
     title = target.get_attribute("title")

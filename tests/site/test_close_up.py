@@ -87,6 +87,7 @@ def test_the_focus_returns_to_the_figure_that_was_shown(tab, dialog):
     assert 0 <= box["y"] and box["y"] + box["height"] <= 900
 
 
+@pytest.mark.slow
 def test_a_click_beside_it_closes_it(tab, dialog):
     figure(tab, 0).locator("img").click()
     tab.mouse.click(3, 450)
@@ -127,6 +128,7 @@ def test_every_figure_fits_or_can_be_moved(tab, dialog, address, name, page):
     assert tab.evaluate(root) <= width
 
 
+@pytest.mark.slow
 def test_a_figure_about_colours_keeps_them(tab, dialog, address):
     tab.emulate_media(color_scheme="dark")
     tab.goto(address + COLOURS)
@@ -143,11 +145,13 @@ def test_a_figure_about_colours_keeps_them(tab, dialog, address):
     tab.emulate_media(color_scheme="light")
 
 
+@pytest.mark.slow
 def test_the_large_figure_is_legible(visit):
     figure(visit.tab, 0).locator("img").click()
     assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
 
 
+@pytest.mark.slow
 def test_a_drawing_with_links_does_not_open(tab, dialog, address):
     tab.goto(address + "book/10_transformer.html")
     buttons = tab.locator(".zoom-button").count()
@@ -172,6 +176,7 @@ def test_all_copy_buttons_are_one_stop(tab):
     assert comes(tab, is_in_view)
 
 
+@pytest.mark.slow
 def test_up_and_down_lead_to_the_other_boxes(tab):
     copy_buttons(tab).nth(2).focus()
     for key, index in [("Down", 3), ("Down", 4), ("Up", 3)]:
@@ -262,6 +267,7 @@ def test_without_scripts_figures_and_code_are_as_they_were(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_paper_has_none_of_the_buttons(tab):
     tab.emulate_media(media="print")
     names = (".zoom-button", ".copy-button", ".page-links", ".page-footer")

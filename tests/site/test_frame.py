@@ -229,11 +229,13 @@ def stays(tab, key="ArrowRight"):
     return tab.url == before
 
 
+@pytest.mark.slow
 def test_with_another_key_held_the_arrow_is_not_ours(tab):
     for key in HELD:
         assert stays(tab, f"{key}+ArrowRight"), key
 
 
+@pytest.mark.slow
 def test_the_arrow_belongs_to_what_has_the_focus(tab):
     for owner in OWNERS:
         tab.evaluate(PUT, owner)
@@ -256,7 +258,9 @@ def test_the_arrow_belongs_to_an_open_dialog_and_to_a_wide_page(tab):
     assert stays(tab)
 
 
-@pytest.mark.parametrize("width", [1400, 360])
+@pytest.mark.parametrize(
+    "width", [1400, pytest.param(360, marks=pytest.mark.slow)]
+)
 def test_a_slash_leads_to_the_search(tab, width):
     tab.set_viewport_size({"width": width, "height": 700})
     tab.keyboard.press("Control+/")
@@ -300,6 +304,7 @@ def test_the_bar_opens_the_sections_of_a_narrow_window(tab):
         tab.keyboard.press("Escape")
 
 
+@pytest.mark.slow
 def test_without_scripts_nothing_speaks_of_keys(browser, address):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
@@ -309,6 +314,7 @@ def test_without_scripts_nothing_speaks_of_keys(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_no_page_sets_a_cookie(browser, address):
     context = browser.new_context()
     tab = context.new_page()

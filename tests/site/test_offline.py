@@ -75,6 +75,7 @@ def test_its_front_door_leads_to_the_book(unpacked, alone):
     alone.assert_calm()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NOTEBOOKS[0], NOTEBOOKS[-1]])
 def test_its_pages_open_without_a_network(unpacked, alone, name):
     alone.load((unpacked / f"{name}.html").as_uri())

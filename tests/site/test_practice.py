@@ -98,6 +98,7 @@ def test_each_choice_is_told_why(tab):
     assert len(shown(tab)) == 2
 
 
+@pytest.mark.slow
 def test_a_formula_in_a_choice_is_read_out(tab):
     spoken = "The sum 3 + 3, or 2 ⋅ 3."
     button = tab.get_by_role("button", name=spoken, exact=True)
@@ -141,6 +142,7 @@ def test_the_browser_remembers_and_nobody_else(visit):
     visit.assert_calm()
 
 
+@pytest.mark.slow
 def test_an_answer_to_a_question_that_has_changed_is_forgotten(tab):
     pick(tab, 1, "Yes")
     tab.evaluate(
@@ -151,6 +153,7 @@ def test_an_answer_to_a_question_that_has_changed_is_forgotten(tab):
     assert score(tab) == NONE and shown(tab) == []
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_browser_may_be_anything(visit):
     for stored in ("{", "null", '{"1": 2}', "[]"):
         pick(visit.tab, 1, "Yes")
@@ -207,6 +210,7 @@ def test_without_a_script_choices_are_boxes(browser, page):
     context.close()
 
 
+@pytest.mark.slow
 def test_paper_shows_the_question_and_the_right_answer(tab):
     tab.emulate_media(media="print")
     seen = shown(tab)
@@ -250,6 +254,7 @@ def test_a_picked_choice_is_legible_and_fits_a_phone(visit):
         assert visit.measure(width)["width"] <= width
 
 
+@pytest.mark.slow
 def test_nothing_moves_while_loading(visit):
     visit.tab.evaluate(LATE)
     assert visit.look()["shift"] < 0.001

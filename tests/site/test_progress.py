@@ -51,6 +51,7 @@ def mark(tab, page="05_heads"):
     return line.text_content().strip(), float(share)
 
 
+@pytest.mark.slow
 def test_at_first_there_is_nothing_to_tell(tab, address):
     assert tab.locator(".progress, .progress-mark, a.is-read").count() == 0
     tab.goto(address + HOME)
@@ -71,6 +72,7 @@ def test_a_section_is_read_when_its_end_has_been_seen(tab, address):
     assert "sections read, 0 exercises done" in told
 
 
+@pytest.mark.slow
 def test_all_sections_are_the_whole_line(tab):
     page = "main > section > section[id]:not(#exercises)"
     ids = tab.locator(page).evaluate_all("(all) => all.map((s) => s.id)")
@@ -112,6 +114,7 @@ def test_the_title_page_offers_to_go_on(tab, address):
     tab.wait_for_url(f"{address}{CHAPTER}#the-cut")
 
 
+@pytest.mark.slow
 def test_at_the_end_of_a_chapter_the_next_one_is_offered(tab, address):
     tab.evaluate("scrollTo(0, document.body.scrollHeight)")
     offer = go_on(tab, address)
@@ -120,6 +123,7 @@ def test_at_the_end_of_a_chapter_the_next_one_is_offered(tab, address):
     tab.wait_for_url(address + NEXT)
 
 
+@pytest.mark.slow
 def test_a_look_at_a_page_is_no_place_to_go_on(tab, address):
     tab.goto(address + NEXT)
     assert go_on(tab, address).count() == 0
@@ -151,6 +155,7 @@ ANYTHING = [
 ]
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_browser_may_be_anything(tab, address, pytestconfig):
     offer = tab.locator(".go-on")
     number = 3 if pytestconfig.getoption("quick") else len(ANYTHING)
@@ -165,6 +170,7 @@ def test_what_lies_in_the_browser_may_be_anything(tab, address, pytestconfig):
         assert entry(tab)["read"] == ["the-cut"], stored
 
 
+@pytest.mark.slow
 def test_what_a_page_no_longer_has_does_not_count(tab):
     read(tab, "the-cut")
     kept = tab.evaluate(KEPT)
@@ -176,6 +182,7 @@ def test_what_a_page_no_longer_has_does_not_count(tab):
     assert "gone" not in entry(tab)["read"] + entry(tab)["done"]
 
 
+@pytest.mark.slow
 def test_nothing_moves_with_marks(visit, address):
     read(visit.tab, "what-heads-cost", "the-cut", "summary")
     assert visit.look()["shift"] < 0.001
@@ -186,6 +193,7 @@ def test_nothing_moves_with_marks(visit, address):
     assert visit.look()["shift"] < 0.001
 
 
+@pytest.mark.slow
 def test_marks_are_legible(visit, address):
     read(visit.tab, "the-cut")
     assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
@@ -193,6 +201,7 @@ def test_marks_are_legible(visit, address):
     assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
 
 
+@pytest.mark.slow
 def test_a_private_window_may_refuse(browser, address):
     context = browser.new_context()
     context.add_init_script(

@@ -153,7 +153,14 @@ def test_the_foot_shows_the_changes(folder):
     assert "2026-01-02 A chapter <new>" in foot.get_text(" ", strip=True)
 
 
-@pytest.mark.parametrize("path", ["x", "book/x.html", "a/b/c/d"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("x", marks=pytest.mark.slow),
+        pytest.param("book/x.html", marks=pytest.mark.slow),
+        "a/b/c/d",
+    ],
+)
 def test_a_lost_reader_finds_the_way_from_any_depth(browser, host, path):
     visit = Visit(browser.new_page())
     visit.tab.goto(f"{host}{PATH}{path}")
@@ -222,12 +229,14 @@ def test_a_report_quotes_what_is_selected(visit):
     assert "**Passage:** Another paragraph has $a^2$ and ends." in body
 
 
+@pytest.mark.slow
 def test_a_selection_elsewhere_is_not_meant(visit):
     visit.tab.evaluate(SELECT, ".brand")
     visit.tab.wait_for_timeout(700)
     assert not visit.tab.locator(".report-near").is_visible()
 
 
+@pytest.mark.slow
 def test_a_long_passage_is_cut(visit):
     first = visit.tab.locator("#scores > p").first
     first.evaluate("(p) => (p.textContent = 'word '.repeat(500))")

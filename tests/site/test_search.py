@@ -189,6 +189,7 @@ LOST = """(aliases) => aliases.filter(([name, meaning]) => {
 })"""
 
 
+@pytest.mark.slow
 def test_every_alias_leads_somewhere(browser, site, address):
     tab = browser.new_page()
     tab.goto(f"{address}search.html")

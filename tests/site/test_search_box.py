@@ -27,7 +27,7 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-@pytest.fixture(params=[1440, 360, slow(1100), slow(320)])
+@pytest.fixture(params=[1440, slow(360), slow(1100), slow(320)])
 def typed(request, browser, address):
     """A page on which somebody has pressed "/" and typed a query."""
     visit = open_page(browser, address + CHAPTER, request.param)
@@ -125,6 +125,7 @@ def test_the_list_is_a_listbox_fits_and_closes_on_a_click_beside_it(typed):
         assert not panel.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "width, scheme",
     [
@@ -178,6 +179,7 @@ def test_the_page_marks_what_was_found(browser, root):
     tab.context.close()
 
 
+@pytest.mark.slow
 def test_marks_go_by_a_press_on_the_button_too(browser, address):
     url = f"{address}book/glossary.html?highlight=keys+cached#term-prefill"
     visit = open_page(browser, url, 360)
@@ -229,6 +231,7 @@ def test_the_search_page_keeps_the_query_in_its_address(browser, root):
     tab.context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page, field, status, link",
     [
@@ -261,6 +264,7 @@ def test_a_slash_is_a_slash_where_one_types(browser, address):
     visit.tab.context.close()
 
 
+@pytest.mark.slow
 def test_without_scripts_the_form_leads_to_the_contents(browser, address):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()

@@ -121,6 +121,7 @@ def test_menu_holds_the_focus_and_gives_it_back(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_sections_are_reachable_at_every_width(tab, address):
     tab.goto(address + LONG)
     tab.evaluate("window.scrollTo(0, 5000)")
@@ -187,6 +188,7 @@ def test_the_first_visit_shows_one_family_of_type(browser, address):
     assert shift < 0.001
 
 
+@pytest.mark.slow
 def test_formulas_are_readable_without_scripts(browser, address):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
@@ -222,6 +224,7 @@ def test_a_check_opens_by_click_and_by_keyboard(tab, address):
     assert not code.is_visible()
 
 
+@pytest.mark.slow
 def test_a_check_prints_as_its_claim(tab, address):
     tab.goto(address + LONG)
     tab.locator(".tag_check summary").first.click()
@@ -247,6 +250,7 @@ def test_paper_shows_answers_and_no_buttons(tab, address):
     tab.emulate_media(media="screen", color_scheme="light")
 
 
+@pytest.mark.slow
 def test_long_code_may_break_on_paper(tab, address):
     tab.goto(address + "book/05_heads.html")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -266,6 +270,7 @@ DARKNESS = """(image) => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme, ground", [("light", 255), ("dark", 0)])
 def test_figures_fill_the_column_on_the_pages_ground(
     tab, address, scheme, ground

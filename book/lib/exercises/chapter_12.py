@@ -2,8 +2,9 @@
 
 import itertools
 import math
+import operator
 from collections import Counter, defaultdict
-from functools import cache
+from functools import cache, reduce
 
 import torch
 from babel.dates import get_month_names
@@ -408,6 +409,11 @@ def luck(answer, draw):
     one_luck(answer, few[[0, 1, 1, 0, 1, 0]] * (2.0 * draw.mask(6) - 1))
 
 
+def plain_sum(numbers):
+    """Rounded at each step; since Python 3.12 `sum` is more exact."""
+    return reduce(operator.add, numbers)
+
+
 def one_luck(answer, differences):
     """One row of differences, in exact arithmetic where that matters."""
     with expect.untouched(differences):
@@ -416,9 +422,9 @@ def one_luck(answer, differences):
         isinstance(got, float), "a share is asked for, as a plain number."
     )
     d = differences.double().tolist()
-    n, mean = len(d), sum(d) / len(d)
+    n, mean = len(d), plain_sum(d) / len(d)
     flips = [
-        sum(sign * x for sign, x in zip(signs, d, strict=True)) / n
+        plain_sum([sign * x for sign, x in zip(signs, d, strict=True)]) / n
         for signs in itertools.product((1, -1), repeat=n)
     ]
     signs_only = [sum(s) for s in itertools.product((1, -1), repeat=n)]
