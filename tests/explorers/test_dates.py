@@ -431,6 +431,7 @@ def test_what_cannot_be_read_is_said_instead_of_an_answer(live):
         assert "Writing" in said_of(shown)
 
 
+@pytest.mark.slow
 def test_tokens_appear_one_after_the_other(show):
     shown = show(sample())
     shown.page.evaluate(
@@ -877,6 +878,7 @@ def test_the_model_is_fetched_when_it_is_asked_for(
     page.close()
 
 
+@pytest.mark.slow
 def test_it_says_so_if_the_model_cannot_be_fetched(browser, tmp_path):
     path = site_page(tmp_path, fail=True)
     page = browser.new_page()

@@ -73,6 +73,7 @@ def test_the_list_is_long_and_its_names_differ():
     assert {f.module for f in LISTED} == set(faulty_modules())
 
 
+@pytest.mark.slow
 def test_a_module_that_no_chapter_shows_is_tried_if_it_is_listed(monkeypatch):
     taught = taught_modules()
     assert faulty_modules()[: len(taught)] == taught

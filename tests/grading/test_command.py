@@ -250,6 +250,7 @@ def put(folder: Path, student: str, source: str) -> None:
         path.write_text('{"cells": [' + source * 4_000_000 + "[]]}")
 
 
+@pytest.mark.slow
 def test_what_is_too_large_costs_only_itself(pretended, folder, monkeypatch):
     monkeypatch.setattr(apart, "SECONDS", 1)
     monkeypatch.setattr(apart, "MEMORY", 64 << 20)
@@ -279,6 +280,7 @@ def test_who_reads_may_come_to_an_end(pretended, folder, monkeypatch):
     assert len(pretended.jobs) == 1
 
 
+@pytest.mark.slow
 def test_who_comes_to_an_end_early_has_not_taken_too_long(monkeypatch):
     """Whatever time is used up: only the limit itself says so."""
     monkeypatch.setattr(apart, "SECONDS", 1)

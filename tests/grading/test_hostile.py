@@ -427,6 +427,7 @@ def test_a_name_that_is_a_formula_is_only_a_name(odd):
 # A sandbox that ends; these come last, because they end one.
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_ends_costs_one_answer(box, tmp_path, monkeypatch):
     """The answer is tried again in a fresh one, then given up."""
     results = Results(tmp_path / "results.jsonl", {})

@@ -218,6 +218,7 @@ def test_a_cell_that_was_never_run_fails_and_no_kernel_shows_bars(tmp_path):
     assert "1 failed, 2 passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_kernel_that_cannot_start_says_why(tmp_path):
     folder = tmp_path / "jupyter" / "kernels" / "broken"
     folder.mkdir(parents=True)

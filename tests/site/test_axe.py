@@ -32,6 +32,7 @@ def test_a_kind_of_page_has_no_violation(tab, address, page):
     assert violations(tab) == []
 
 
+@pytest.mark.slow
 def test_progress_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     tab.locator(".done input").first.check()
@@ -50,6 +51,7 @@ def test_a_card_has_no_violation(tab, address):
         assert violations(tab, "p:has([aria-describedby=card]), #card") == []
 
 
+@pytest.mark.slow
 def test_a_large_figure_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     assert violations(tab, "figure") == []

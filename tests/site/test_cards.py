@@ -147,6 +147,7 @@ def test_nothing_is_loaded_before_it_is_wanted(visit):
     assert [url.endswith(data) for url in visit.requests].count(True) == 1
 
 
+@pytest.mark.slow
 def test_the_pointer_may_go_to_the_card_and_rest_there(tab):
     point_at(link(tab))
     card(tab).wait_for()
@@ -196,6 +197,7 @@ def test_a_card_fits_the_window_and_hides_no_link(tab, width, block):
         card(tab).wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_a_finger_follows_the_link(browser, address):
     context = browser.new_context(
         viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True

@@ -78,6 +78,7 @@ def test_arrows_lead_through_the_figures(tab, dialog):
     assert tab.url == url
 
 
+@pytest.mark.slow
 def test_the_focus_returns_to_the_figure_that_was_shown(tab, dialog):
     figure(tab, 0).locator(".zoom-button").press("Enter")
     tab.keyboard.press("ArrowRight")
@@ -94,6 +95,7 @@ def test_a_click_beside_it_closes_it(tab, dialog):
     assert not dialog.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, page",
     [
@@ -213,6 +215,7 @@ def test_on_a_phone_the_buttons_show_and_hide_no_code(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_on_a_phone_a_tap_on_a_heading_shows_its_sign(browser, address):
     context = browser.new_context(
         viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True

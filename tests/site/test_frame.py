@@ -244,6 +244,7 @@ def test_the_arrow_belongs_to_what_has_the_focus(tab):
         tab.locator(".here").evaluate("(here) => here.remove()")
 
 
+@pytest.mark.slow
 def test_the_arrow_belongs_to_an_open_dialog_and_to_a_wide_page(tab):
     tab.evaluate(
         "const box = document.createElement('dialog');"
@@ -275,6 +276,7 @@ def test_a_slash_leads_to_the_search(tab, width):
     assert stays(tab)
 
 
+@pytest.mark.slow
 def test_the_keys_can_be_switched_off(tab, address):
     button = tab.locator(".keys-button")
     button.click()
@@ -324,6 +326,7 @@ def test_no_page_sets_a_cookie(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_the_contents_show_where_one_is(browser, address):
     page = browser.new_page()
     for height in (600, 900):

@@ -120,6 +120,7 @@ def test_the_first_try_counts(tab):
     assert score(tab) == "4 of 5 at the first try."
 
 
+@pytest.mark.slow
 def test_it_can_be_begun_again(tab):
     again = tab.get_by_role("button", name="Start again")
     assert not again.is_visible()
@@ -198,6 +199,7 @@ def test_a_choice_may_hold_code_and_a_formula(tab):
     assert text.locator(".katex-html").count() == 1
 
 
+@pytest.mark.slow
 def test_without_a_script_choices_are_boxes(browser, page):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
@@ -246,6 +248,7 @@ def test_the_call_of_a_check_opens_to_its_code(tab):
     assert "from lib.exercises" in cell.locator(".cell_input").inner_text()
 
 
+@pytest.mark.slow
 def test_a_picked_choice_is_legible_and_fits_a_phone(visit):
     pick(visit.tab, 1, "Yes")
     pick(visit.tab, 1, "No")

@@ -104,6 +104,7 @@ def go_on(tab, address):
     return tab.locator(".go-on")
 
 
+@pytest.mark.slow
 def test_the_title_page_offers_to_go_on(tab, address):
     tab.locator("#the-cut").evaluate("(part) => part.scrollIntoView()")
     offer = go_on(tab, address)

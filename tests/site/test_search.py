@@ -242,6 +242,7 @@ def test_a_fault_in_the_ranking_is_noticed(browser, site, address, fault):
     )
 
 
+@pytest.mark.slow
 def test_the_index_is_small_and_loaded_when_asked_for(browser, site, address):
     assert len(gzip.compress((site / FILE).read_bytes())) < 200_000
     visit = Visit(browser.new_page())

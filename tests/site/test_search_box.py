@@ -96,6 +96,7 @@ def test_escape_closes_the_list_first_and_then_the_menu(typed):
         assert not field.is_visible()
 
 
+@pytest.mark.slow
 def test_enter_alone_leads_to_all_results(typed):
     typed.tab.keyboard.press("Enter")
     typed.tab.wait_for_url("**/search.html?q=kv+cache")
@@ -196,6 +197,7 @@ def test_marks_go_by_a_press_on_the_button_too(browser, address):
     visit.tab.context.close()
 
 
+@pytest.mark.slow
 def test_without_words_nothing_is_marked(browser, address):
     visit = open_page(browser, f"{address}{CHAPTER}?highlight=qzxwv#padding")
     visit.tab.wait_for_load_state("networkidle")
@@ -205,6 +207,7 @@ def test_without_words_nothing_is_marked(browser, address):
     visit.tab.context.close()
 
 
+@pytest.mark.slow
 def test_the_search_page_keeps_the_query_in_its_address(browser, root):
     visit = open_page(browser, f"{root}search.html?q=einsum")
     tab = visit.tab

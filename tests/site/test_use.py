@@ -166,6 +166,7 @@ FACES = {
 }
 
 
+@pytest.mark.slow
 def test_the_first_visit_shows_one_family_of_type(browser, address):
     context = browser.new_context()
     context.route("**/*.woff2", lambda route: route.abort())  # never in time
@@ -202,6 +203,7 @@ def test_formulas_are_readable_without_scripts(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_formula_too_wide_for_the_window_scrolls_and_says_so(tab, address):
     visit = Visit(tab)
     visit.load(address + "book/03_scoring_with_einsum.html")
@@ -285,6 +287,7 @@ def test_figures_fill_the_column_on_the_pages_ground(
     assert image.evaluate(DARKNESS) == ground
 
 
+@pytest.mark.slow
 def test_a_picture_of_colours_keeps_them_in_the_dark(tab, address):
     tab.emulate_media(color_scheme="dark")
     tab.goto(address + "book/03_scoring_with_einsum.html")
@@ -304,6 +307,7 @@ def test_theme_button_switches_and_is_remembered(tab, address):
     tab.evaluate("localStorage.clear()")
 
 
+@pytest.mark.slow
 def test_first_tab_stop_skips_to_the_text(tab, address):
     tab.goto(address + PAGES[1])
     tab.keyboard.press("Tab")
