@@ -1,10 +1,4 @@
-"""Each published notebook runs by itself, from the branch where it lies.
-
-BOOK_CHAPTERS=05 names another chapter, BOOK_CHAPTERS=all takes every one:
-`make test-published`.
-"""
-
-import os
+"""Each published notebook runs by itself, from the branch where it lies."""
 
 import pytest
 
@@ -15,14 +9,6 @@ from tools import alone, sync
 from tools.kernels import write_kernels
 from tools.publish.__main__ import publish_notebooks
 from tools.taught import chapters
-
-NAMED = os.environ.get("BOOK_CHAPTERS", "01 04").split()
-NAMES = [
-    path.name
-    for path in chapters()
-    if NAMED == ["all"] or path.name.startswith(tuple(NAMED))
-]
-
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +28,7 @@ def branch(tmp_path_factory):
     return folder / "branch"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [path.name for path in chapters()])
 def test_it_runs_in_an_empty_folder(branch, tmp_path, name):
     path = branch / "book" / name
     notebook = sync.read(path)
