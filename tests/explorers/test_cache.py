@@ -195,6 +195,7 @@ def test_the_last_step_can_be_left_by_keys(show):
     assert shown.value["step"] == 5
 
 
+@pytest.mark.slow
 def test_it_plays_only_if_asked_and_stops_at_the_end(show):
     shown = show(sample(), apart=True)
     shown.page.clock.install()

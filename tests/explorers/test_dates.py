@@ -897,6 +897,7 @@ def test_it_says_so_if_the_model_cannot_be_fetched(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["http"], indirect=True)
 def test_while_it_is_fetched_old_answers_are_gone(browser, address, tmp_path):
     """And what is asked for meanwhile is answered when it has come."""

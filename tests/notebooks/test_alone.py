@@ -50,6 +50,7 @@ def run(book: Path, *paths: Path):
     return run_pytest(*paths, *kernel, **jupyter)
 
 
+@pytest.mark.slow
 def test_each_stands_in_an_empty_folder_and_passes_there(book):
     paths = alone.main([], book)
     folder = book / "_build" / "alone"

@@ -301,6 +301,13 @@ def test_every_student_gets_a_folder_and_grading_a_roster(tmp_path):
     assert student.variant_of("Bo", 6) != int(rows["Bo"])
 
 
+def test_who_sits_side_by_side_has_other_numbers():
+    given = {student.variant_of(f"student {n}", 5) for n in range(300)}
+    assert len(given) >= 299
+    assert 1 <= min(given) < student.VARIANTS / 10
+    assert student.VARIANTS * 0.9 < max(given) <= student.VARIANTS
+
+
 @pytest.mark.parametrize(
     "more, is_kept",
     [

@@ -132,6 +132,7 @@ def test_check_says_what_would_change_and_writes_nothing(book):
     )
 
 
+@pytest.mark.slow
 def test_stored_outputs_are_kept_where_nothing_is_run(book):
     sync.main([], book)
     put(book, cell("1 / 0"))

@@ -43,6 +43,7 @@ def test_progress_has_no_violation(tab, address):
     assert violations(tab) == []
 
 
+@pytest.mark.slow
 def test_a_card_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     for kind in ("a.symbol", "a.term", "a.figure-link"):

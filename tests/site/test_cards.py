@@ -9,7 +9,7 @@ import cards
 import notation
 import pytest
 
-from tests.site.pages import DOCUMENTS, NOTEBOOKS
+from tests.site.pages import DOCUMENTS, NOTEBOOKS, quickly
 from tests.site.test_html import soup_of
 from tests.site.visit import Visit, on_desktop
 
@@ -118,24 +118,26 @@ KINDS = {
 }
 
 
-def test_pointer_and_focus_show_where_a_link_leads(tab):
-    for kind, text in KINDS.items():
-        target = link(tab, kind)
-        point_at(target)
-        card(tab).wait_for()
-        assert text in card(tab).inner_text()
-        tab.mouse.move(5, 500)
-        card(tab).wait_for(state="hidden")
-        target.focus()
-        tab.keyboard.press("Shift+Tab")
-        tab.keyboard.press("Tab")
-        card(tab).wait_for()
-        assert target.get_attribute("aria-describedby") == "card", kind
-        assert card(tab).get_attribute("role") == "tooltip"
-        tab.keyboard.press("Tab")
-        assert target.get_attribute("aria-describedby") is None, kind
-        tab.evaluate("document.activeElement.blur()")
-        card(tab).wait_for(state="hidden")
+@pytest.mark.parametrize(
+    "kind", quickly(KINDS, next(iter(KINDS)).__eq__), ids=KINDS.get
+)
+def test_pointer_and_focus_show_where_a_link_leads(tab, kind):
+    target = link(tab, kind)
+    point_at(target)
+    card(tab).wait_for()
+    assert KINDS[kind] in card(tab).inner_text()
+    tab.mouse.move(5, 500)
+    card(tab).wait_for(state="hidden")
+    target.focus()
+    tab.keyboard.press("Shift+Tab")
+    tab.keyboard.press("Tab")
+    card(tab).wait_for()
+    assert target.get_attribute("aria-describedby") == "card"
+    assert card(tab).get_attribute("role") == "tooltip"
+    tab.keyboard.press("Tab")
+    assert target.get_attribute("aria-describedby") is None
+    tab.evaluate("document.activeElement.blur()")
+    card(tab).wait_for(state="hidden")
 
 
 @pytest.mark.slow
@@ -159,6 +161,7 @@ def test_the_pointer_may_go_to_the_card_and_rest_there(tab):
     card(tab).wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_escape_puts_the_card_away_and_moves_nothing(tab):
     for show in (point_at, lambda a: a.press("Shift")):
         target = link(tab)
@@ -174,13 +177,9 @@ def test_escape_puts_the_card_away_and_moves_nothing(tab):
         assert not card(tab).is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "width, block",
-    [
-        pytest.param(1400, "end", marks=pytest.mark.slow),
-        (320, "end"),
-        pytest.param(320, "start", marks=pytest.mark.slow),
-    ],
+    "width, block", [(1400, "end"), (320, "end"), (320, "start")]
 )
 def test_a_card_fits_the_window_and_hides_no_link(tab, width, block):
     tab.set_viewport_size({"width": width, "height": 700})
@@ -237,9 +236,8 @@ def test_cards_work_as_a_file(browser, site):
     visit.tab.close()
 
 
-@pytest.mark.parametrize(
-    "scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_card_is_legible(visit, scheme):
     visit.tab.emulate_media(color_scheme=scheme)
     point_at(link(visit.tab, "[href^='#fig']"))

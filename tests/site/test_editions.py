@@ -38,6 +38,7 @@ def tab(request, browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_it_finds_room_and_leads_on_by_keyboard(tab, address):
     bar, summary = tab.locator(".top-bar"), tab.locator(".editions > summary")
     here = tab.locator(".editions [aria-current]")

@@ -199,6 +199,7 @@ def tab(visit):
     return visit.tab
 
 
+@pytest.mark.slow
 def test_arrows_lead_to_the_neighbours(tab, address):
     tab.keyboard.press("ArrowRight")
     tab.wait_for_url(address + AFTER)

@@ -33,7 +33,7 @@ def test_every_exercise_can_be_ticked(told):
 
 
 def test_it_is_legible(told):
-    assert [view["tooFaint"] for view in told["looks"]] == [[]] * 4
+    assert sum((view["tooFaint"] for view in told["looks"]), []) == []
 
 
 def test_no_formula_and_no_table_is_cut(told):

@@ -226,6 +226,7 @@ def test_paper_shows_the_question_and_the_right_answer(tab):
     tab.emulate_media(media="screen")
 
 
+@pytest.mark.slow
 def test_all_solutions_open_and_close(tab):
     folded = tab.locator(".tag_solution pre")
     status = tab.locator(".solution-buttons [role=status]")

@@ -130,6 +130,7 @@ def test_a_look_at_a_page_is_no_place_to_go_on(tab, address):
     assert go_on(tab, address).count() == 0
 
 
+@pytest.mark.slow
 def test_it_can_be_forgotten(tab, address):
     read(tab, "the-cut")
     tab.locator(".done input").first.check()
@@ -217,6 +218,7 @@ def test_a_private_window_may_refuse(browser, address):
     context.close()
 
 
+@pytest.mark.slow
 def test_without_scripts_nothing_can_be_ticked(browser, address):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()

@@ -153,14 +153,8 @@ def test_the_foot_shows_the_changes(folder):
     assert "2026-01-02 A chapter <new>" in foot.get_text(" ", strip=True)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param("x", marks=pytest.mark.slow),
-        pytest.param("book/x.html", marks=pytest.mark.slow),
-        "a/b/c/d",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["x", "book/x.html", "a/b/c/d"])
 def test_a_lost_reader_finds_the_way_from_any_depth(browser, host, path):
     visit = Visit(browser.new_page())
     visit.tab.goto(f"{host}{PATH}{path}")
@@ -213,6 +207,7 @@ def test_a_report_names_the_section_that_is_read(visit):
     assert "**Passage:** \n" in body
 
 
+@pytest.mark.slow
 def test_a_report_quotes_what_is_selected(visit):
     tab = visit.tab
     near = tab.locator(".report-near")

@@ -79,6 +79,7 @@ def test_the_keyboard_does_all(typed):
     assert in_view(tab.locator(f"#{target} > h2").first)
 
 
+@pytest.mark.slow
 def test_escape_closes_the_list_first_and_then_the_menu(typed):
     tab, field = typed.tab, typed.tab.locator(FIELD)
     is_narrow = tab.locator(".menu-button").is_visible()
@@ -104,6 +105,7 @@ def test_enter_alone_leads_to_all_results(typed):
     assert typed.tab.locator(RESULTS).count() > 8
 
 
+@pytest.mark.slow
 def test_the_list_is_a_listbox_fits_and_closes_on_a_click_beside_it(typed):
     tab, width = typed.tab, typed.tab.viewport_size["width"]
     field = tab.get_by_role("combobox", name="Search the book")
@@ -258,6 +260,7 @@ def test_a_lost_index_is_said_and_asked_for_again(
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_slash_is_a_slash_where_one_types(browser, address):
     visit = open_page(browser, f"{address}search.html")
     field = visit.tab.locator("main [name=q]")

@@ -140,6 +140,7 @@ def headings_top(tab, anchor):
     return tab.locator(f"{anchor} > :is(h2, h3)").first.evaluate(TOP)
 
 
+@pytest.mark.slow
 def test_deep_links_land_at_once_and_below_the_bar(tab, address):
     tab.goto(address + LONG)
     links = tab.locator(".page-toc ul ul a")
