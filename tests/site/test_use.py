@@ -111,6 +111,10 @@ def test_menu_holds_the_focus_and_gives_it_back(browser, address):
     tab.keyboard.press("Escape")
     assert tab.evaluate(focus) == "menu-button"
     tab.click(".menu-button")
+    until(tab, f"{focus} === 'menu'")
+    tab.keyboard.press("Shift+Tab")
+    assert goes(tab.locator(".menu .close-button"))  # who leaves it closes it
+    tab.click(".menu-button")
     section = tab.locator(".page-toc ul ul a").nth(3)
     heading = (
         tab.locator(section.get_attribute("href")).locator("h2, h3").first
