@@ -3,18 +3,20 @@
 Whole chapters are run alone by `make test-notebooks`; see test_alone.py.
 """
 
+import ast
 import importlib.util
 import os
 import subprocess
 import sys
 
+import nbformat
 import pytest
 from _ext.page_view import page_cells
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools import alone, colab
 from tools.colab import Address
-from tools.taught import ROOT
+from tools.taught import ROOT, chapters
 
 TAG = "v1.0"
 PUBLIC = Address("https://github.com/some-owner/executable-transformer", TAG)
@@ -191,8 +193,25 @@ def test_it_shows_what_pip_says(in_the_book, monkeypatch):
     assert "No matching distribution found for no_such" in done.stderr
 
 
-def test_it_leaves_torch_and_numpy_alone():
-    assert not {"torch", "numpy"} & set(colab.pins(ROOT))
+def imported():
+    """What chapters and library import, but for Python's own."""
+    sources = [p.read_text() for p in (ROOT / "book/lib").rglob("*.py")]
+    for path in chapters():
+        cells = nbformat.read(path, as_version=4).cells
+        sources += [c.source for c in cells if c.cell_type == "code"]
+    names = set()
+    for node in (n for text in sources for n in ast.walk(ast.parse(text))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_it_brings_all_that_colab_may_lack_and_nothing_else():
+    theirs = {"IPython", "matplotlib", "torch", "lib"}
+    needed = imported() - sys.stdlib_module_names - theirs
+    assert colab.pins(ROOT).keys() == needed
 
 
 def test_without_an_address_it_explains(tmp_path):

@@ -36,6 +36,8 @@ def unpacked(request, site, tmp_path_factory):
     assert target.read_bytes() == first
     with ZipFile(target) as packed:
         packed.extractall(folder / "empty")
+        rights = {info.external_attr >> 16 for info in packed.infolist()}
+    assert rights == {0o644}  # `unzip` gives a file what stands there
     (inside,) = (folder / "empty").iterdir()
     return inside
 
