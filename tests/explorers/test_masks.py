@@ -240,6 +240,8 @@ def test_arrow_keys_move_in_the_grid(show, few):
         assert cell.evaluate("(e) => e.matches(':focus')")
     shown.press("Home", "PageUp")
     assert shown.value["cell"] == [0, 0]
+    shown.press("Control+End", "Alt+ArrowDown", "Meta+ArrowRight")
+    assert shown.value["cell"] == [0, 0]  # those are the browser's
     shown.press("End", "PageDown")
     assert shown.value["cell"] == [4, 4]
 
