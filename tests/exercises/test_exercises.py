@@ -23,26 +23,11 @@ def wrong_answers(chapter: int) -> dict[str, dict[str, str]]:
     return wrong_module(chapter).WRONG
 
 
-def ids(task: Task) -> str:
-    return f"{task.number} {task.name}"
-
-
-def together(chapter: int):
-    """The tests of a chapter run in one process, which knows its answers."""
-    return pytest.mark.xdist_group(f"chapter {chapter}")
-
-
 CHAPTERS = sorted({task.chapter for task in tasks()})
 every_exercise = pytest.mark.parametrize(
-    "task",
-    [
-        pytest.param(task, id=ids(task), marks=together(task.chapter))
-        for task in tasks()
-    ],
+    "task", tasks(), ids=lambda task: f"{task.number} {task.name}"
 )
-every_chapter = pytest.mark.parametrize(
-    "chapter", [pytest.param(n, marks=together(n)) for n in CHAPTERS]
-)
+every_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
 
 @pytest.fixture(scope="module")
