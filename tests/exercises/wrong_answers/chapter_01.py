@@ -89,6 +89,18 @@ class OwnEmbedding(nn.Module):
         rows = self.table[ids.flatten()]
         return rows.view(batch, length, -1) * self.scale
 """,
+        "adds the axis of the batch where it is missing": """
+# hint: but they may have any number
+class OwnEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.scale = math.sqrt(d_model)
+        start = torch.randn(vocab_size, d_model) / self.scale
+        self.table = nn.Parameter(start)
+
+    def forward(self, ids):
+        return self.table[torch.atleast_2d(ids)] * self.scale
+""",
         "freezes the table": """
 # hint: your table is frozen
 class OwnEmbedding(nn.Module):

@@ -134,6 +134,14 @@ def my_attention(q, k, v, may_attend):
     scores = scores.masked_fill(~(may_attend | empty), -math.inf)
     return softmax(scores).masked_fill(empty, 0.0) @ v
 """,
+        "the caller's queries are scaled in place": """
+# hint: changes its input in place
+def my_attention(q, k, v, may_attend):
+    q /= math.sqrt(q.shape[-1])
+    empty = ~may_attend.any(dim=-1, keepdim=True)
+    scores = (q @ k.mT).masked_fill(~(may_attend | empty), -math.inf)
+    return softmax(scores).masked_fill(empty, 0.0) @ v
+""",
         "True means hidden": """
 # hint: you hide what may be seen
 def my_attention(q, k, v, may_attend):
