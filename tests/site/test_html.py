@@ -7,6 +7,7 @@ from itertools import pairwise
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import nbformat
+import pikepdf
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
@@ -34,6 +35,9 @@ def soup_of(path):
 
 @cache
 def anchors_of(path):
+    if path.suffix == ".pdf":
+        with pikepdf.open(path) as book:
+            return {f"nameddest={name[1:]}" for name in book.Root.Dests}
     return {tag["id"] for tag in soup_of(path).find_all(id=True)}
 
 
