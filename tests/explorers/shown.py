@@ -139,7 +139,8 @@ class Shown:
         found = []
         while len(found) < 100:
             self.press("Tab")
-            if not (name := self.focused()):
+            name = self.focused()
+            if not name or name in found[:1]:  # a busy browser begins anew
                 break
             found.append(name)
         return found
