@@ -56,6 +56,15 @@
     const name = `${element.tagName}.${element.className} in ${element.parentElement.className}`;
     if (ratio < 4.5) tooFaint.set(name, ratio.toFixed(2));
   }
+  // Tab follows the text of the page: so must what is seen. In a cell a figure
+  // stands above the code that draws it; a drawing has an order of its own.
+  const stops = [...document.querySelectorAll("*")].filter(
+    (element) => element.tabIndex >= 0 && shown(element));
+  const lies = (stop) => (stop.closest(".cell, svg") ?? stop)
+    .getClientRects()[0];
+  const within = stops.filter((stop) => stop.closest("main"));
+  const back = within.filter((stop, n) =>
+    n && lies(stop).bottom <= lies(within[n - 1]).top);
   const count = (selector) => document.querySelectorAll(selector).length;
   return {
     width: document.scrollingElement.scrollWidth,
@@ -64,6 +73,9 @@
     mistakes: count(".katex-error"),
     rawTex: words.match(/\$\$|\\\(|\\\[|\\[a-z]{3,}/gi) || [],
     tooFaint: [...tooFaint].map((entry) => entry.join(" ")),
+    firstStop: stops[0]?.className,
+    outOfOrder: [...stops.filter((element) => element.tabIndex > 0), ...back]
+      .map((element) => element.outerHTML.slice(0, 80)),
     shift: window.layoutShift,
   };
 };

@@ -50,6 +50,13 @@ def assert_quiet(told, site):
         assert sum(sizes.values()) <= 300_000, sizes
 
 
+def assert_in_order(told):
+    """Tab begins at the way past the menu, and never leads back up."""
+    for seen in told["looks"]:
+        assert seen["firstStop"] == "skip-link"
+        assert seen["outOfOrder"] == []
+
+
 @pytest.fixture(params=BY_KIND)
 def served(request, visit):
     return visit(request.param, "desktop")
@@ -82,6 +89,10 @@ def test_nothing_is_cut_on_a_desktop(served):
 
 def test_is_legible_on_a_desktop(served):
     assert [view["tooFaint"] for view in served["looks"]] == [[], []]
+
+
+def test_tab_follows_the_text_on_a_desktop(served):
+    assert_in_order(served)
 
 
 def test_axe_has_no_complaint(served):

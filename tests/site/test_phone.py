@@ -3,7 +3,7 @@
 import pytest
 
 from tests.site.pages import ALL_WRITTEN, NOTEBOOKS
-from tests.site.test_browser import assert_quiet
+from tests.site.test_browser import assert_in_order, assert_quiet
 
 
 @pytest.fixture(params=ALL_WRITTEN)
@@ -34,6 +34,10 @@ def test_every_exercise_can_be_ticked(told):
 
 def test_it_is_legible(told):
     assert sum((view["tooFaint"] for view in told["looks"]), []) == []
+
+
+def test_tab_follows_the_text(told):
+    assert_in_order(told)
 
 
 def test_no_formula_and_no_table_is_cut(told):

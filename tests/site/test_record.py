@@ -35,6 +35,9 @@ def test_everywhere(records, device):
     for seen in told["looks"]:
         assert seen["mistakes"] == 1 and seen["rawTex"] == ["\\frac"]
         assert seen["typeset"] < seen["formulas"]
+        assert seen["firstStop"] != "skip-link"
+        ahead, up = seen["outOfOrder"]
+        assert 'id="ahead"' in ahead and 'id="up"' in up
 
 
 @pytest.mark.parametrize("device", ["phone", "desktop"])
