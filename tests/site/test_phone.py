@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.site.pages import ALL_WRITTEN, NOTEBOOKS
+from tests.site.pages import CHAPTERS_TOO, NOTEBOOKS
 from tests.site.test_browser import assert_in_order, assert_quiet
 
 
-@pytest.fixture(params=ALL_WRITTEN)
+@pytest.fixture(params=CHAPTERS_TOO)
 def told(request, visit):
     return visit(request.param, "phone")
 
