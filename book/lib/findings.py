@@ -200,7 +200,10 @@ def hearing(found: Tensor, asked: Tensor) -> tuple[float, str]:
 
 
 def factor(seen: float, d_head: int, width: int) -> str:
-    """The name of a scale, if it has one."""
+    """What scales the scores; if that has a name, this and its own size.
+
+    What is measured differs a little from processor to processor.
+    """
     names = {
         "no scale at all": 1.0,
         "1/sqrt(d_head)": d_head**-0.5,
@@ -209,6 +212,8 @@ def factor(seen: float, d_head: int, width: int) -> str:
         "multiplied by sqrt(d_head)": d_head**0.5,
     }
     known = [n for n, size in names.items() if abs(seen / size - 1) < 0.01]
-    return f"the scores are multiplied by {seen:.4f}" + (
-        f" ({known[-1] if d_head == width else known[0]})" if known else ""
-    )
+    words = "the scores are multiplied by "
+    if not known:
+        return f"{words}{seen:.4f}"
+    name = known[-1] if d_head == width else known[0]
+    return f"{words}{names[name]:.4f} ({name})"

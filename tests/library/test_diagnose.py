@@ -567,7 +567,8 @@ def test_findings_have_words():
     assert "1/sqrt(d_head)" in factor(8**-0.5, 8, 16)
     assert "1/sqrt(d_model)" in factor(0.25, 8, 16)
     assert "1/d_head" in factor(1 / 8, 8, 16)
-    assert "(" not in factor(0.7, 8, 16)
+    assert factor(0.9999, 8, 16) == factor(0.9995, 8, 16)
+    assert factor(0.7, 8, 16) == "the scores are multiplied by 0.7000"
     assert message(ValueError("")) == "raises ValueError: no message"
     nobody = torch.zeros(4, 4, dtype=torch.bool)
     asked = torch.ones(4, 4).tril() > 0

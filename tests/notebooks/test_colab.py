@@ -209,8 +209,8 @@ def imported():
 
 
 def test_it_brings_all_that_colab_may_lack_and_nothing_else():
-    theirs = {"IPython", "matplotlib", "torch", "lib"}
-    needed = imported() - sys.stdlib_module_names - theirs
+    there = {"IPython", "lib", "matplotlib", "numpy", "torch"}
+    needed = imported() - sys.stdlib_module_names - there
     assert colab.pins(ROOT).keys() == needed
 
 

@@ -33,7 +33,8 @@ def test_every_exercise_can_be_ticked(told):
 
 
 def test_it_is_legible(told):
-    assert sum((view["tooFaint"] for view in told["looks"]), []) == []
+    faint = [view["tooFaint"] for view in told["looks"]]
+    assert len(faint) >= 2 and not any(faint)
 
 
 def test_tab_follows_the_text(told):
