@@ -20,11 +20,12 @@ import torch
 from torch import nn
 
 from benchmarks.timing import circumstances
-from lib.dates import Batch, batches, characters, generate, splits
+from kit.dates import batches, characters, generate, splits
 from lib.decoding import greedy
 from lib.heads import MultiHeadAttention
 from lib.runtime import evaluation, setup
 from lib.training import (
+    Batch,
     Recipe,
     Trainer,
     cosine_rate,

@@ -21,8 +21,8 @@ from benchmarks.timing import (
     side_by_side,
 )
 from benchmarks.variants import VARIANTS
+from kit.interop import from_torch
 from lib.heads import MultiHeadAttention
-from lib.interop import from_torch
 from lib.masks import causal_mask, padding_mask
 
 RESULT = Path(__file__).parent / "results" / "attention.json"

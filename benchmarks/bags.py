@@ -22,7 +22,7 @@ from benchmarks.ablations import SEEDS, SIZE, Task, commit, trainer
 from benchmarks.ablations import written as right_of
 from benchmarks.date_model import STEPS, rate
 from benchmarks.timing import circumstances
-from lib.dates import (
+from kit.dates import (
     CASES,
     FIRST,
     LANGUAGES,

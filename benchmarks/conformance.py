@@ -19,10 +19,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "book")]
 import torch  # noqa: E402
 
 from benchmarks.public import SUBJECTS, Subject  # noqa: E402
-from lib.adapters import prepare  # noqa: E402
-from lib.conformance import FAMILIES, PROPERTIES, failing, table  # noqa: E402
+from kit.conformance import FAMILIES, PROPERTIES, failing, table  # noqa: E402
 from lib.diagnose import diagnose  # noqa: E402
-from lib.findings import Finding  # noqa: E402
+from lib.diagnose.convention import prepare  # noqa: E402
+from lib.diagnose.report import Finding  # noqa: E402
 
 RESULT = Path(__file__).parent / "results" / "conformance.json"
 SHOWN = "benchmarks/public/reproductions/{}.py"
@@ -60,15 +60,15 @@ def examined(subject: Subject) -> dict[str, dict]:
 
 def drops_nothing(attention: Callable, convention: dict) -> str | None:
     """Why it says nothing that two evaluations are equal, or None."""
-    patient = prepare(attention, **{"call": CALL} | convention)
-    if patient.module is None:
+    probe = prepare(attention, **{"call": CALL} | convention)
+    if probe.module is None:
         return "a function: its dropout is an argument of each call"
-    x = patient.draw(4)
+    x = probe.draw(4)
     try:
-        with patient.mode(True):
-            once = patient(x)
-            with patient.other_noise():
-                again = patient(x)
+        with probe.mode(True):
+            once = probe(x)
+            with probe.other_noise():
+                again = probe(x)
     except Exception as error:  # whatever the package raises
         return f"a training pass raises {type(error).__name__}"
     return "two training passes are equal too" if once.equal(again) else None

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from benchmarks.ablations import commit
 from benchmarks.timing import circumstances
-from lib.dates import LANGUAGES, batches, characters, generate, splits
+from kit.dates import LANGUAGES, batches, characters, generate, splits
 from lib.runtime import setup
 from lib.training import Recipe, Trainer, cosine_rate, exact_match, train
 from lib.transformer import Transformer, TransformerConfig
@@ -74,7 +74,7 @@ def main() -> None:
         "task": "dates in words to ISO 8601, 1900 to 2099",
         "languages": LANGUAGES,
         "data": "Unicode CLDR through Babel, examples from splits() and "
-        "generate() of book/lib/dates.py, seed 0",
+        "generate() of book/kit/dates.py, seed 0",
         "steps": STEPS,
         "peak": PEAK,
         "warmup": WARMUP,

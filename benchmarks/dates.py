@@ -16,9 +16,8 @@ from benchmarks.ablations import Task
 from benchmarks.date_model import STEPS, rate
 from benchmarks.model import pair
 from benchmarks.timing import circumstances, ratio, seconds
-from lib.dates import Batch
 from lib.runtime import setup
-from lib.training import Recipe, Trainer, exact_match
+from lib.training import Batch, Recipe, Trainer, exact_match
 
 RESULT = Path(__file__).parent / "results" / "dates.json"
 SEEDS, TURN = 5, 20

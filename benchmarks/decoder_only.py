@@ -27,9 +27,9 @@ from benchmarks.date_model import (
 )
 from benchmarks.dates import TURN, steps
 from benchmarks.timing import circumstances, seconds
-from lib.dates import LANGUAGES, batches, characters, generate, splits
+from kit.dates import LANGUAGES, batches, characters, generate, splits
+from kit.one_text import IGNORED, OneText, one_text_batches
 from lib.llama import DecoderOnly, DecoderOnlyConfig
-from lib.one_text import IGNORED, OneText, one_text_batches
 from lib.runtime import setup
 from lib.training import Recipe, Trainer, exact_match
 from lib.transformer import Transformer
@@ -103,7 +103,7 @@ def keep(trainer: Trainer, run: dict, task: Task, about: dict) -> None:
         "task": "dates in words, BOS, ISO 8601, EOS: one text",
         "languages": LANGUAGES,
         "data": "Unicode CLDR through Babel, examples from splits() and "
-        "generate() of book/lib/dates.py, seed 0",
+        "generate() of book/kit/dates.py, seed 0",
         "seed": run["seed"],
         "validation": run["alone"],
         "test": exact_match(trainer.average, test, IGNORED),

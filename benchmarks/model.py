@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.timing import circumstances, ratio, side_by_side
-from lib.interop import from_torch
+from kit.interop import from_torch
 from lib.masks import causal_mask
 from lib.transformer import Transformer, TransformerConfig
 

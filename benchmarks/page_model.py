@@ -17,9 +17,9 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from benchmarks.timing import circumstances
-from lib.dates import generate, splits
-from lib.explorers import FOLDER
-from lib.explorers.dates import MODEL, date_explorer
+from kit.dates import generate, splits
+from kit.explorers import FOLDER
+from kit.explorers.dates import MODEL, date_explorer
 from tools.pdf import printing
 
 RESULT = Path(__file__).parent / "results" / "page_model.json"

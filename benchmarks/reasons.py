@@ -19,10 +19,10 @@ from torch import nn
 from benchmarks import ablations
 from benchmarks.ablations import SEEDS, SIZE, STEPS, Change, Task, commit
 from benchmarks.timing import circumstances
-from lib.dates import Batch, batches, characters, collate, generate, splits
+from kit.dates import batches, characters, collate, generate, splits
 from lib.heads import MultiHeadAttention
 from lib.runtime import setup
-from lib.training import Recipe, Trainer, train
+from lib.training import Batch, Recipe, Trainer, train
 from lib.transformer import Transformer
 
 RESULT = Path(__file__).parent / "results" / "reasons.json"

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import torch
 
 from benchmarks.timing import circumstances
-from lib.dates import Batch, batches, characters, generate, splits
+from kit.dates import batches, characters, generate, splits
 from lib.runtime import setup
 from lib.text import Vocabulary
 from lib.training import (
+    Batch,
     Recipe,
     Trainer,
     cosine_rate,

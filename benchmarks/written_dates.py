@@ -1,4 +1,4 @@
-"""`lib.dates.generate` beside one plain call of Babel for each example."""
+"""`kit.dates.generate` beside one plain call of Babel for each example."""
 
 import json
 import random
@@ -8,7 +8,7 @@ from pathlib import Path
 from babel.dates import format_date
 
 from benchmarks.timing import circumstances, ratio, side_by_side
-from lib.dates import CASES, LANGUAGES, babel_format, generate, splits, styles
+from kit.dates import CASES, LANGUAGES, babel_format, generate, splits, styles
 
 RESULT = Path(__file__).parent / "results" / "written_dates.json"
 EXAMPLES = 5_000

@@ -25,7 +25,7 @@ SECONDS = 20  # a mutant may take; what never ends is found
 
 def digest(task: Task) -> str:
     """What the result of an exercise depends on."""
-    folder = ROOT / "book" / "lib" / "exercises"
+    folder = ROOT / "book" / "kit" / "exercises"
     own = folder / f"chapter_{task.chapter:02}.py"
     texts = [task.solution, own.read_text(encoding="utf-8")]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

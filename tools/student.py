@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from book._ext.answers import stub, without_hidden_tests
-from lib.exercises import find
+from kit.exercises import find
 from tools import colab, environment, sync
 from tools.exercises import (
     GIVEN_LINE,

@@ -25,7 +25,7 @@ from benchmarks import (
     written_dates,
 )
 from benchmarks.variants import VARIANTS
-from lib.dates import generate, splits
+from kit.dates import generate, splits
 from lib.efficient import linear_attention
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask, padding_mask

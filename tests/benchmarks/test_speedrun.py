@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import date_model, speedrun
 from benchmarks.speedrun import Entry, race, recipe, score, yardstick
-from lib.dates import batches, characters, generate, splits
+from kit.dates import batches, characters, generate, splits
 from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
 

@@ -14,7 +14,7 @@ pytest.importorskip(
 )
 
 from benchmarks import conformance  # noqa: E402
-from lib.conformance import failing  # noqa: E402
+from kit.conformance import failing  # noqa: E402
 
 # What other people's code warns of is theirs.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.conformance import (
+from kit.conformance import (
     FAILURES,
     FAMILIES,
     MARKS,

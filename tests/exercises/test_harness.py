@@ -7,9 +7,9 @@ import sys
 import pytest
 import torch
 
-from lib import exercises
-from lib.exercises import Draw, Exercise, Wrong, check, exercise, expect
-from lib.exercises.calls import LIBRARY
+from kit import exercises
+from kit.exercises import Draw, Exercise, Wrong, check, exercise, expect
+from kit.exercises.calls import LIBRARY
 from tools.exercises import (
     Outcome,
     Task,

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from benchmarks import depth
-from lib.explorers.depth import depth_explorer
+from kit.explorers.depth import depth_explorer
 
 NAMES, KINDS = list(depth.ARRANGEMENTS), ("size", "gradient")
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")

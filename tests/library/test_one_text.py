@@ -1,4 +1,4 @@
-"""lib.one_text: rows of text and answer, and the trained model."""
+"""kit.one_text: rows of text and answer, and the trained model."""
 
 import json
 import shutil
@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from lib.dates import Example, characters, generate, splits
-from lib.one_text import (
+from kit.dates import Example, characters, generate, splits
+from kit.one_text import (
     FOLDER,
     OneText,
     one_text,

@@ -219,7 +219,7 @@ def test_it_carries_what_it_needs(edition):
     files = every(edition)
     assert {p.name for p in chapters()} <= files.keys()
     wanted = {"README.md", "AGENTS.md", "LICENSE", "requirements.txt"}
-    wanted |= {"book/lib/runtime.py", "book/lib/exercises/__init__.py"}
+    wanted |= {"book/lib/runtime.py", "book/kit/exercises/__init__.py"}
     wanted |= {"book/data/dates.json", "benchmarks/results/costs.json"}
     assert wanted <= files.keys()
     assert not [name for name in files if "__pycache__" in name]

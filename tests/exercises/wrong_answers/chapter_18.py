@@ -58,9 +58,9 @@ def too_good(loss, texts, symbols):
     },
     "takes_from": {
         "the library is asked": """
-# hint: write it without who_hears
+# hint: write it without influence
 def takes_from(attend, x, may_attend):
-    return who_hears(attend, x, may_attend) > 0.5
+    return influence(attend, x, may_attend) > 0.5
 """,
         "whoever moves at all, to the last bit": """
 # hint: takes nothing of token
@@ -317,7 +317,7 @@ def padding_gap(attend, x, lengths):
         "pairs are counted, not tokens": """
 # hint: count the last row
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -326,7 +326,7 @@ def window(attend, length, width):
         "one token of the future is allowed": """
 # hint: hear the next one
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -335,7 +335,7 @@ def window(attend, length, width):
         "nobody minds the first token": """
 # hint: everybody also hears token 0
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].flip(0).long().cumprod(0).sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -345,7 +345,7 @@ def window(attend, length, width):
         "the number stays a tensor": """
 # hint: a number of tokens is an int
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = table[-1].sum()
     i = torch.arange(length)
     back = i[:, None] - i
@@ -354,7 +354,7 @@ def window(attend, length, width):
         "two texts at once": """
 # hint: attend takes one text
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(2, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(2, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -363,7 +363,7 @@ def window(attend, length, width):
         "a window has a hole for the token itself": """
 # hint: it is a window: in each row
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -372,7 +372,7 @@ def window(attend, length, width):
         "no future, and a look at the last row": """
 # hint: token 4 is left out
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     right = table[-1, -size:].all() and not table.triu(1).any()
     return size if right else None
@@ -380,7 +380,7 @@ def window(attend, length, width):
         "every row has a stretch of its own": """
 # hint: as wide for everybody
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     for i, row in enumerate(table):
         size = int(row.sum())
         if row[i + 1 :].any() or not row[i + 1 - size : i + 1].all():
@@ -390,7 +390,7 @@ def window(attend, length, width):
         "looks only at the row of the last token": """
 # hint: look at all rows
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     late = table[-1, -size:].all() and not table[4:].triu(5).any()
     i = torch.arange(length)
@@ -401,20 +401,20 @@ def window(attend, length, width):
         "counts what the last token hears, window or not": """
 # hint: that is no window
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     return int(table[-1].sum())
 """,
         "looks for a window only in the last row": """
 # hint: that is no window
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     return size if table[-1, -size:].all() else None
 """,
         "forgets the token itself": """
 # hint: a token hears itself, and that counts
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -424,7 +424,7 @@ def window(attend, length, width):
         "takes a full causal attention for no window": """
 # hint: has a window as long as the text
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -434,14 +434,14 @@ def window(attend, length, width):
         "reads the column of the first token": """
 # hint: that is no window
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[:, 0].sum())
     return size if not table.triu(1).any() else None
 """,
         "does not ask about the future": """
 # hint: that is no window
 def window(attend, length, width):
-    table = who_hears(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
+    table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
     size = int(table[-1].sum())
     i = torch.arange(length)
     back = i[:, None] - i
@@ -835,7 +835,7 @@ EQUIVALENT = {
         "shown = torch.ones(1, length, dtype=torch.bool)": ALL_SHOWN,
     },
     "window": {
-        "table = (who_hears(lambda x, _: attend(x), drawn(1, length, width)) >= 0.001)": BETWEEN_THOUSANDTH,
+        "table = (influence(lambda x, _: attend(x), drawn(1, length, width)) >= 0.001)": BETWEEN_THOUSANDTH,
     },
     "key_head": {
         "(by_key, moved((k - noise), v)),": OTHER,
