@@ -1,17 +1,21 @@
 """The old names of modules: what a notebook of before 2027 imports.
 
 Not taught. It goes with 2027: what no chapter teaches stood in `lib` and
-stands in `kit` now: `from lib.exercises import check` is still answered.
+stands in `kit` now, and `from lib.exercises import check` is still answered.
 """
 
 import sys
-from importlib import import_module, util
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 
-RENAMED = {
-    "lib.lists": "lib.validate.lists",
+TO_KIT = """conformance dates exercises explorers figures gallery interop
+    launching meter one_text projects shapes trained workers""".split()
+MOVED = {f"lib.{name}": f"kit.{name}" for name in TO_KIT} | {
     "lib.adapters": "lib.diagnose.convention",
+    "lib.architecture": "kit.figures.architecture",
     "lib.findings": "lib.diagnose.report",
+    "lib.lists": "lib.validate.lists",
 }
 
 
@@ -19,10 +23,10 @@ class Moved(MetaPathFinder, Loader):
     """Answers an old name with the module that it names now."""
 
     def find_spec(self, name, path=None, target=None):
-        new = RENAMED.get(name, f"kit{name.removeprefix('lib')}")
-        if not name.startswith("lib.") or not util.find_spec(new):
-            return None
-        return util.spec_from_loader(name, self, origin=new)
+        package, module, rest = (*name.split(".", 2), "", "")[:3]
+        if new := MOVED.get(f"{package}.{module}"):
+            return ModuleSpec(name, self, origin=f"{new}.{rest}".rstrip("."))
+        return None
 
     def create_module(self, spec):
         module = import_module(spec.origin)

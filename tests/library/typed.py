@@ -109,5 +109,5 @@ class Finder(MetaPathFinder):
 
 
 def install() -> None:
-    """Enforce the signatures of what is imported from `lib` and `kit` after this."""
+    """Enforce the signatures of what is imported from the two after this."""
     sys.meta_path.insert(0, Finder())

@@ -191,4 +191,5 @@ def suspicious_module(name: str) -> Iterator[str]:
 
 
 def is_module(node: ast.AST) -> bool:
-    return ast.unparse(node).split(".")[0] in ("torch", "F", "lib", "kit", "math")
+    known = ("torch", "F", "lib", "kit", "math")
+    return ast.unparse(node).split(".")[0] in known
