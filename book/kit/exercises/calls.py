@@ -16,7 +16,8 @@ from torch.overrides import TorchFunctionMode
 from kit.exercises.verdict import Wrong
 
 # What is not somebody's own code: the book's library, and what is installed.
-LIBRARY = Path(__file__).parents[1]
+BOOK = Path(__file__).parents[2]
+OURS = tuple(str(BOOK / name) for name in ("lib", "kit"))
 INSTALLED = ("site-packages", "dist-packages", "contextlib.py")
 # What only hands a call on, from who makes it to what is meant.
 HANDING_ON = (
@@ -38,7 +39,7 @@ HANDING_ON = (
 
 def is_theirs(file: str) -> bool:
     """Is a file, or a notebook's cell, the reader's own?"""
-    return not file.startswith(str(LIBRARY)) and not any(
+    return not file.startswith(OURS) and not any(
         name in file for name in INSTALLED
     )
 
@@ -141,7 +142,7 @@ def taught() -> frozenset:
     """The signs of all functions that the library defines."""
     found = [
         compile(path.read_bytes(), path.name, "exec", dont_inherit=True)
-        for path in LIBRARY.glob("*.py")
+        for path in (BOOK / "lib").rglob("*.py")
     ]
     for code in found:
         found += [c for c in code.co_consts if isinstance(c, CodeType)]

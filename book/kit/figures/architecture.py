@@ -37,7 +37,7 @@ BLOCKS = {"source": ("encoder", 8), "target": ("decoder", 9)}
 # The chapters lie beside the library, or above both where a student has them.
 PAGES = {  # of each chapter, by its number
     int(path.stem[:2]): path.name
-    for folder in Path(__file__).parents[2:0:-1]
+    for folder in Path(__file__).parents[3:1:-1]
     for path in folder.glob("[0-9][0-9]_*.ipynb")
 }
 Point = tuple[int | float, int | float]
