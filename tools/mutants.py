@@ -1,7 +1,7 @@
 """Break the solutions by rule, and see whether the checks notice.
 
 `python -m tools.mutants` tries every mutant of every solution (a changed
-operator, axis, constant, argument or call), writes `tests/exercises/
+operator, axis, constant, argument or call), writes `book/teach/
 kill_rates.json` and prints a line an exercise. `--stale` retries only the
 exercises whose solution or description has changed.
 """
@@ -18,7 +18,7 @@ from tools.exercises import GIVEN_LINE, Task, TooSlow, outcome, tasks
 from tools.faults.generate import faults_in
 from tools.taught import ROOT
 
-RECORD = ROOT / "tests" / "exercises" / "kill_rates.json"
+RECORD = ROOT / "book" / "teach" / "kill_rates.json"
 SEEDS = (0, 1, 2)
 SECONDS = 20  # a mutant may take; what never ends is found
 

@@ -6,17 +6,14 @@ not count: its target is -100, which a loss of torch leaves out by itself.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from kit.dates import Example, in_buckets
-from kit.trained import FOLDER, read_kept, to_be_asked
 from lib import validate
-from lib.llama import DecoderOnly, DecoderOnlyConfig
+from lib.llama import DecoderOnly
 from lib.text import Vocabulary, pad_batch
 from lib.training import Batch
 
@@ -81,35 +78,3 @@ class OneText(nn.Module):
     ) -> Float[Tensor, "batch t_len vocab"]:
         """The logits of each next token; `source` is not looked at."""
         return self.model(decoder_input)
-
-
-class Trained(NamedTuple):
-    """A trained model, the characters of its texts, and its card."""
-
-    model: DecoderOnly
-    vocabulary: Vocabulary
-    card: dict
-
-
-def one_text_model(
-    device: torch.device | str = "cpu", folder: Path = FOLDER
-) -> Trained:
-    """The model for dates that `benchmarks/decoder_only.py` trained.
-
-    It computes in float64, so that what it says is the same on every machine
-    and on a GPU. The random numbers stay where they were.
-
-    Args:
-        device: where it computes.
-        folder: holds `one_text.safetensors` and `one_text.json`.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        ValueError: the weights are not those of the card.
-    """
-    weights, card = read_kept("one_text", folder)
-    with torch.random.fork_rng(devices=[]):  # its start is not needed
-        model = DecoderOnly(DecoderOnlyConfig(**card["config"]))
-    model = to_be_asked(model, weights, device)
-    vocabulary = Vocabulary(card["tokens"], split=list, join="".join)
-    return Trained(model, vocabulary, card)

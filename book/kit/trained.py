@@ -1,7 +1,8 @@
-"""The model for dates that the book trained: chapters 12, 13 and 14 load it.
+"""The models for dates that the book trained: chapters 12 to 16 load them.
 
-Not taught. Chapter 11 trains it, `make model` writes its two files: weights,
-and a card that says where they come from.
+Not taught. Each has two files: weights, and a card that says where they come
+from. They compute in float64, so that what they say is the same on every
+machine and on a GPU, and are ready to be asked: no dropout, no gradients.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ import torch
 from safetensors.torch import load
 from torch import Tensor, nn
 
+from lib.llama import DecoderOnly, DecoderOnlyConfig
 from lib.text import Vocabulary
 from lib.transformer import Transformer, TransformerConfig
 
@@ -22,7 +24,7 @@ FOLDER = Path(__file__).parents[1] / "data"
 class Trained(NamedTuple):
     """A trained model, the characters it reads and writes, and its card."""
 
-    model: Transformer
+    model: nn.Module
     source: Vocabulary
     target: Vocabulary
     card: dict
@@ -31,10 +33,9 @@ class Trained(NamedTuple):
 def date_model(
     device: torch.device | str = "cpu", folder: Path = FOLDER
 ) -> Trained:
-    """The model for dates, ready to be asked: no dropout, no gradients.
+    """The encoder and decoder that chapter 11 trains and `make model` keeps.
 
-    It computes in float64, so that what it says is the same on every machine
-    and on a GPU. The random numbers stay where they were.
+    The random numbers stay where they were.
 
     Args:
         device: where it computes.
@@ -47,12 +48,26 @@ def date_model(
     weights, card = read_kept("dates", folder)
     with torch.random.fork_rng(devices=[]):  # its start is not needed
         model = Transformer(TransformerConfig(**card["config"]))
-    model = to_be_asked(model, weights, device)
     source, target = (
         Vocabulary(card[side], split=list, join="".join)
         for side in ("source", "target")
     )
-    return Trained(model, source, target, card)
+    return Trained(to_be_asked(model, weights, device), source, target, card)
+
+
+def one_text_model(
+    device: torch.device | str = "cpu", folder: Path = FOLDER
+) -> Trained:
+    """The decoder alone that `benchmarks/decoder_only.py` trained.
+
+    It reads and writes the same characters. Arguments and errors are those
+    of `date_model`; the files are `one_text.safetensors` and `.json`.
+    """
+    weights, card = read_kept("one_text", folder)
+    with torch.random.fork_rng(devices=[]):
+        model = DecoderOnly(DecoderOnlyConfig(**card["config"]))
+    tokens = Vocabulary(card["tokens"], split=list, join="".join)
+    return Trained(to_be_asked(model, weights, device), tokens, tokens, card)
 
 
 def read_kept(name: str, folder: Path) -> tuple[dict[str, Tensor], dict]:
