@@ -24,8 +24,8 @@ from benchmarks.public import (
 
 SIZES = {"dim": WIDTH, "heads": HEADS, "dim_head": HEAD}
 BUCKETS = {"q_bucket_size": 3, "k_bucket_size": 4}
-x_one = partial(Subject, "x-transformers", "Attention")
-local_one = partial(Subject, "local-attention", "LocalAttention")
+x_attention = partial(Subject, "x-transformers", "Attention")
+local_attention = partial(Subject, "local-attention", "LocalAttention")
 efficient = partial(Subject, "memory-efficient-attention-pytorch")
 
 
@@ -86,23 +86,23 @@ def performer():
 
 
 SUBJECTS = [
-    x_one("attn_mask", lambda: x_masked("attn_mask")),
-    x_one("mask", lambda: x_masked("mask", "n k")),
-    x_one("flash, attn_mask", lambda: x_masked("attn_mask", flash=True)),
-    x_one("causal", x_causal),
-    x_one("flash, causal", lambda: x_causal(flash=True)),
-    local_one(
+    x_attention("attn_mask", lambda: x_masked("attn_mask")),
+    x_attention("mask", lambda: x_masked("mask", "n k")),
+    x_attention("flash, attn_mask", lambda: x_masked("attn_mask", flash=True)),
+    x_attention("causal", x_causal),
+    x_attention("flash, causal", lambda: x_causal(flash=True)),
+    local_attention(
         "mask always given",
         lambda: local_masked(always=True),
         by_design=LOWEST,
     ),
-    local_one(
+    local_attention(
         "mask where needed",
         lambda: local_masked(always=False),
         only="padding invariance",
         shown={"padding invariance": "local_attention_padding"},
     ),
-    local_one("causal", local_causal),
+    local_attention("causal", local_causal),
     efficient("Attention", "Attention", chunked, by_design=LOWEST),
     efficient(
         "Attention",

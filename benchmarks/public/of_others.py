@@ -23,10 +23,10 @@ from benchmarks.public import (
     said,
 )
 
-labmls = partial(Subject, "labml-nn")
-diffuser = partial(Subject, "diffusers", "Attention")
+of_labml = partial(Subject, "labml-nn")
+of_diffusers = partial(Subject, "diffusers", "Attention")
 monai = partial(Subject, "monai", "SABlock")
-curate = partial(Subject, "curated-transformers", "SelfAttention")
+of_curated = partial(Subject, "curated-transformers", "SelfAttention")
 esm = partial(Subject, "fair-esm", "MultiheadAttention")
 FLASH = {"use_flash_attention": True}
 WEIGHTS = "q k v mask -> out weights"
@@ -44,7 +44,7 @@ def labml(kind: type, **words):
     return module, said(WEIGHTS, axes="l n d", mask_axes="n q k", **words)
 
 
-def of_diffusers(name: str):
+def with_processor(name: str):
     sizes = {"heads": HEADS, "dim_head": HEAD, "dropout": DROPOUT}
     processor = getattr(diffusers, name)()
     module = diffusers.Attention(WIDTH, **sizes, processor=processor)
@@ -63,7 +63,7 @@ def monai_causal(dropout: float, **options):
     return module, said("x -> out", mask="causal")
 
 
-def of_curated(fast: bool, causal: bool = False, axes: str | None = None):
+def self_attention(fast: bool, causal: bool = False, axes: str | None = None):
     module = curated.SelfAttention(
         attention_heads=curated.AttentionHeads.uniform(
             HEADS, curated.QkvSplitGroupedByKVHeads()
@@ -104,20 +104,22 @@ def esm_weights():
 
 
 SUBJECTS = [
-    labmls("MultiHeadAttention", "MHA", lambda: labml(LabmlAttention)),
-    labmls(
+    of_labml("MultiHeadAttention", "MHA", lambda: labml(LabmlAttention)),
+    of_labml(
         "RotaryPEMultiHeadAttention",
         "RotaryPE MHA",
         lambda: labml(RotaryPEMultiHeadAttention, positions=True),
         shown={"half precision": "labml_rotary_half"},
     ),
-    labmls(
+    of_labml(
         "RelativeMultiHeadAttention",
         "Relative MHA",
         lambda: labml(RelativeMultiHeadAttention, positions=True),
     ),
-    diffuser("AttnProcessor", lambda: of_diffusers("AttnProcessor")),
-    diffuser("AttnProcessor2_0", lambda: of_diffusers("AttnProcessor2_0")),
+    of_diffusers("AttnProcessor", lambda: with_processor("AttnProcessor")),
+    of_diffusers(
+        "AttnProcessor2_0", lambda: with_processor("AttnProcessor2_0")
+    ),
     monai("attn_mask", lambda: monai_masked("ones", DROPOUT)),
     monai("causal", lambda: monai_causal(DROPOUT)),
     monai("causal, flash", lambda: monai_causal(0.0, **FLASH)),
@@ -133,12 +135,14 @@ SUBJECTS = [
         only="padding invariance",
         shown={"padding invariance": "monai_mask"},
     ),
-    curate("mask", lambda: of_curated(fast=False), by_design=LOWEST),
-    curate("mask, torch SDP", lambda: of_curated(fast=True, axes="n k")),
-    curate("causal", lambda: of_curated(fast=False, causal=True)),
-    curate(
+    of_curated("mask", lambda: self_attention(fast=False), by_design=LOWEST),
+    of_curated(
+        "mask, torch SDP", lambda: self_attention(fast=True, axes="n k")
+    ),
+    of_curated("causal", lambda: self_attention(fast=False, causal=True)),
+    of_curated(
         "causal, torch SDP",
-        lambda: of_curated(fast=True, causal=True),
+        lambda: self_attention(fast=True, causal=True),
         shown={"leak, training": "curated_training"},
     ),
     esm("attn_mask", esm_mask),

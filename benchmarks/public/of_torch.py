@@ -17,17 +17,17 @@ book = partial(Subject, "the-executable-transformer")
 torchs = partial(Subject, "torch")
 fused = partial(torchs, "torch.nn.functional.scaled_dot_product_attention")
 headed = partial(torchs, "torch.nn.MultiheadAttention")
-call = F.scaled_dot_product_attention
+sdpa = F.scaled_dot_product_attention
 
 
 def math_kernel(q, k, v, mask):
     with sdpa_kernel(SDPBackend.MATH):
-        return call(q, k, v, mask)
+        return sdpa(q, k, v, mask)
 
 
 def causal():
     words = said("q k v -> out", axes="n h l d", mask="causal")
-    return partial(call, is_causal=True), words
+    return partial(sdpa, is_causal=True), words
 
 
 def flex(q, k, v, mask):
@@ -58,9 +58,9 @@ SUBJECTS = [
         "lib.attention.attention", "attention", lambda: (attention, IN_HEADS)
     ),
     book("lib.heads.MultiHeadAttention", "MultiHeadAttention", our_heads),
-    fused("SDPA", lambda: (call, IN_HEADS)),
+    fused("SDPA", lambda: (sdpa, IN_HEADS)),
     fused("SDPA, math kernel", lambda: (math_kernel, IN_HEADS)),
-    fused("SDPA, float mask", lambda: (call, IN_HEADS | {"mask": "additive"})),
+    fused("SDPA, float mask", lambda: (sdpa, IN_HEADS | {"mask": "additive"})),
     fused("SDPA, is_causal", causal),
     torchs(
         "torch.nn.attention.flex_attention",

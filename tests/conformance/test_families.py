@@ -88,14 +88,6 @@ def tiny(family):
         return None
 
 
-def write(folder, fields, weights):
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(fields)
-    (folder / "config.json").write_text(text, encoding="utf-8")
-    kept = {name: weight.clone() for name, weight in weights.items()}
-    save_file(kept, folder / "model.safetensors", {"format": "pt"})
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """The files of every class: fields, and tensors if it could be built."""
@@ -151,7 +143,10 @@ def is_name(name, fields, weights):
 
 def theirs(folder, fields, weights):
     """The package's model of a file, and whether it used all of it."""
-    write(folder, fields, weights)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(fields), encoding="utf-8")
+    kept = {name: weight.clone() for name, weight in weights.items()}
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
     auto = transformers.AutoModelForCausalLM
     model, said = auto.from_pretrained(
         folder, output_loading_info=True, dtype=torch.float32,
