@@ -128,10 +128,7 @@ weights: .venv/.chapters ## 5 s | the date model as the page loads it, from book
 	PYTHONPATH=book $(BIN)/python -m tools.weights
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
-	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
-	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
-	PYTHONPATH=book $(BIN)/python -m benchmarks.reasons
-	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
+	PYTHONPATH=book $(BIN)/python -m benchmarks ablations bags reasons cheaper
 
 project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
 	PYTHONPATH=book $(BIN)/python -m kit.projects $(PROJECT) $(FILE)

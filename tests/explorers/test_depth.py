@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from benchmarks import depth
+from benchmarks.records import RESULTS
 from kit.explorers.depth import depth_explorer
 
 NAMES, KINDS = list(depth.ARRANGEMENTS), ("size", "gradient")
@@ -18,7 +19,7 @@ CLOSE = {"atol": 0.0011, "rtol": 0}
 
 
 def sample():
-    return depth_explorer(depth.RESULT)
+    return depth_explorer(RESULTS / "depth.json")
 
 
 @functools.cache
