@@ -83,7 +83,7 @@ def test_every_pattern_fits_the_library():
 
 
 SCRIPT = """if True:
-    import json, sys
+    import json
     from tools.faults import notebooks, trial, units
     from tools.faults.fault import Fault
     from tools.taught import library
@@ -106,22 +106,23 @@ SCRIPT = """if True:
 
     texts = old, "", " / sum(iter(int, 1))", " / __import__('os')._exit(3)"
     found = [answers(text) for text in texts]
-    trial.CALM = 0
+    trial.replace = lambda fault, **_: fault  # the control is wrong, too
     print(json.dumps([*found, answers("")]))
 """
 
 
 @pytest.mark.slow
 def test_both_ways_say_both_answers():
-    """Nothing, a missing scale, an endless loop, an exit; a slow control."""
+    """Nothing, no scale, an endless loop, an exit; what is always wrong."""
     command = [sys.executable, "-c", SCRIPT]
     session = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert session.returncode == 0, session.stderr
-    nothing, scale, endless, died, slow = json.loads(session.stdout)
+    nothing, scale, endless, died, always = json.loads(session.stdout)
     assert nothing == [["", ""]] * 3
     for before, after, untried in (scale, endless):
         assert before == after and untried == ["", ""]
         assert before[0].startswith("04_")
         assert before[1].startswith("test_attention.py::")
     assert died == [["", ""], ["", ""], ["the process died (3)"] * 2]
-    assert slow[1] == ["", ""] and all(slow[2])
+    assert always[:2] == [scale[0], ["", ""]]
+    assert all(why.startswith("without a fault: ") for why in always[2])

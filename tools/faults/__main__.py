@@ -26,48 +26,35 @@ def options() -> argparse.Namespace:
 
 def faults(given: argparse.Namespace) -> list[Fault]:
     """The realistic faults, then the generated ones."""
-    texts = {
-        name: library()[name] for name in [*homes(), given.module] if name
-    }
-    made = [f for name, text in texts.items() for f in generated(name, text)]
-    found = realistic(texts)
-    if given.module:
-        found, made = (
-            [fault for fault in kind if fault.module == given.module]
-            for kind in (found, made)
-        )
+    texts, modules = library(), [given.module] if given.module else homes()
+    made = [f for module in modules for f in generated(module, texts[module])]
     number = 0 if given.realistic else given.sample
     if number is not None:
         made = random.Random(0).sample(made, min(number, len(made)))
-    return found + made
+    found = realistic({module: texts[module] for module in homes()})
+    return [fault for fault in found if fault.module in modules] + made
 
 
 def main() -> int:
+    """Try them, and print who did not notice; 1 if all is not well."""
     given = options()
     trials = [Trial(f, way) for f in faults(given) for way in given.ways]
     for trial in tried(trials, given.jobs):
         if not trial.noticed and not trial.untried:
             print(f"not noticed by {trial.way}: {trial.fault}", flush=True)
     control(trials, given.jobs)
-    return report(trials)
-
-
-def report(trials: list[Trial]) -> int:
-    """Print what could not be tried, and the shares; 1 if all is not well."""
-    kinds = defaultdict(list)
+    kinds, is_wrong = defaultdict(list), False
     for trial in trials:
-        kind = "realistic" if trial.fault.is_realistic else "generated"
+        is_realistic = trial.fault.is_realistic
+        kind = "realistic" if is_realistic else "generated"
         kinds[f"{kind} faults noticed by {trial.way}"].append(trial)
+        is_wrong |= bool(trial.untried) or is_realistic and not trial.noticed
         if trial.untried:
             print(f"NOT TRIED by {trial.way}: {trial.fault}: {trial.untried}")
     for kind, mine in kinds.items():
         caught = sum(bool(trial.noticed) for trial in mine)
         print(f"{kind}: {caught} of {len(mine)}, {caught / len(mine):.1%}")
-    return int(
-        any(
-            t.untried or t.fault.is_realistic > bool(t.noticed) for t in trials
-        )
-    )
+    return int(is_wrong)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from traitlets.config import Config
 from tools.compare import outputs_difference
 from tools.faults.fault import At, Fault
 from tools.plugin import MAY_RAISE
-from tools.taught import as_taught, chapters, homes
+from tools.taught import MARKER, as_taught, chapters, homes
 
 
 @cache
@@ -34,16 +34,15 @@ def stored() -> dict:
     return {p.stem: nbformat.read(p, as_version=4) for p in chapters()}
 
 
-def marker(module: str) -> str:
-    """How a cell begins that shows definitions of a module."""
-    return f"# lib/{module.replace('.', '/')}.py\n"
+def module_of(cell: dict) -> str:
+    """The module of which a cell shows definitions."""
+    marked = MARKER.match(cell.source)
+    return marked[1].replace("/", ".") if marked else ""
 
 
 def shown(name: str) -> set[str]:
     """The modules of which a chapter shows definitions."""
-    cells = stored()[name].cells if name in stored() else []
-    begins = "\n".join(f"{cell.source[:80]}\n" for cell in cells)
-    return {module for module in homes() if marker(module) in begins}
+    return {module_of(cell) for cell in stored()[name].cells}
 
 
 def targets(module: str) -> list[str]:
@@ -57,11 +56,7 @@ def targets(module: str) -> list[str]:
 def failure(places: list[str], fault: Fault, book: Path, at: At) -> str:
     """The first cell of a chapter that does not do what is stored.
 
-    Args:
-        places: a chapter, or cells of one; what follows them is not run.
-        fault: its text stands in the cells that show it, too.
-        book: a copy of the book that has the fault.
-        at: told of each cell before it runs.
+    If `places` are cells and not a chapter, none is run after them.
     """
     name = places[0].partition("::")[0]
     last = max(int(p.partition("::")[2] or sys.maxsize) for p in places)
@@ -70,7 +65,7 @@ def failure(places: list[str], fault: Fault, book: Path, at: At) -> str:
     code = [c for c in stored()[name].cells if c.cell_type == "code"]
     for number, cell in enumerate(code[:last], start=1):
         at(place := f"{name}::{number}")
-        if cell.source.startswith(marker(fault.module)):
+        if module_of(cell) == fault.module:
             cell.source = as_taught(fault.wrong, cell.source)
         if not shell.does_as_stored(cell):
             return place
@@ -122,14 +117,10 @@ class Shell(InteractiveShell):
         for output in self.display_pub.outputs:
             outputs.append(new_output("display_data", data=output["data"]))
         if error:
-            name, value = type(error).__name__, str(error)
-            outputs.append(new_output("error", ename=name, evalue=value))
+            words = {"ename": type(error).__name__, "evalue": str(error)}
+            outputs.append(new_output("error", **words))
+        streams = {"stdout": 0, "stderr": 1}
         expected = coalesce_streams(cell.outputs)
-        expected.sort(
-            key=lambda o: (
-                o.output_type != "stream",
-                o.get("name") == "stderr",
-            )
-        )
+        expected.sort(key=lambda output: streams.get(output.get("name"), 2))
         wrong = outputs_difference(expected, outputs, figures=False)
         return "nbval-ignore-output" in tags or not wrong

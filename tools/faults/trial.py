@@ -117,7 +117,8 @@ def forget() -> None:
 def visible(name: str) -> set[str]:
     """The modules that a chapter or file has imported or shown."""
     imported = {m[4:] for m in sys.modules if m.startswith("lib.")}
-    return imported | notebooks.shown(name)
+    is_chapter = name in notebooks.stored()
+    return imported | notebooks.shown(name) if is_chapter else imported
 
 
 def tried(trials: Iterable[Trial], jobs: int) -> Iterator[Trial]:

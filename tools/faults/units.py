@@ -30,7 +30,8 @@ hypothesis.settings.register_profile(
 class Failures:
     """A pytest plugin: the tests that failed; it says which runs.
 
-    A file that cannot be imported fails as a whole.
+    A file that cannot be imported fails as a whole, and an interrupt that no
+    test expects is a failure, too.
     """
 
     def __init__(self, at: At):
@@ -47,7 +48,6 @@ class Failures:
     pytest_collectreport = pytest_runtest_logreport
 
     def pytest_keyboard_interrupt(self):
-        """What no test expects is a failure, also this."""
         self.names.append(self.now)
 
 
