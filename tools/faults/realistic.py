@@ -44,14 +44,8 @@ REALISTIC = [  # the right text, and what is written instead
     ("self.out_proj(_x)", "_x"),
     # Positions
     ("[_angle.sin(), _angle.cos()]", "[_angle.cos(), _angle.sin()]"),
-    (
-        "torch.arange(length, dtype=_d)",
-        "torch.arange(1, length + 1, dtype=_d)",
-    ),
-    (
-        "_a * _c - _b * _s, _a * _s + _b * _c",
-        "_a * _c + _b * _s, _b * _c - _a * _s",
-    ),
+    ("_range(length, dtype=_d)", "_range(1, length + 1, dtype=_d)"),
+    ("_even * cos - _odd * sin", "_even * cos + _odd * sin"),
     ("self.positions(_x)", "_x"),
     ("_x * self.scale", "_x"),
     # Blocks
