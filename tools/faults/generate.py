@@ -148,11 +148,11 @@ def variants(node: ast.AST) -> Iterator[Change]:
         case ast.Attribute(value=value, attr=attr):
             alike = (n for names in ALIKE if attr in names for n in names)
             yield from ((node, ast.Attribute(value, n)) for n in sorted(alike))
-        case (
-            ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items)
-        ):
-            if not isinstance(getattr(node, "ctx", None), ast.Store):
-                for new in lists_near(items, not isinstance(node, ast.Set)):
+        case ast.Set(elts=items):
+            yield from ((node, ast.Set(n)) for n in lists_near(items, False))
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            if not isinstance(node.ctx, ast.Store):
+                for new in lists_near(items):
                     yield node, type(node)(new)
 
 

@@ -24,7 +24,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from resource import RLIMIT_CPU, getrlimit, setrlimit
 from tempfile import TemporaryDirectory
@@ -52,6 +52,7 @@ class Trial:
     seconds: int = SECONDS
     noticed: str = ""  # the cell or test that failed or did not end
     untried: str = ""  # why it cannot be said who notices
+    passed: dict[str, set[str]] = field(default_factory=dict)  # see `seen`
 
     def start(self) -> int:
         """Begin in a child, whose number is returned."""
@@ -59,20 +60,20 @@ class Trial:
         self.said = Path(self.folder.name, "said")
         if child := os.fork():
             return child
-        passed, untried = {}, ""
         try:
             sys.dont_write_bytecode = True
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(1, 2)
-            self.look(passed)
+            self.look()
         except BaseException:  # also SystemExit: the parent must hear of it
-            untried = traceback.format_exc().strip().rpartition("\n")[2]
+            said = traceback.format_exc().strip()
+            self.untried = said.rpartition("\n")[2]
         finally:
-            found = self.noticed, untried, passed
+            found = self.noticed, self.untried, self.passed
             self.said.write_bytes(pickle.dumps(found))
             os._exit(0)
 
-    def look(self, passed: dict[str, set[str]]) -> None:
+    def look(self) -> None:
         """Run one chapter or file after the other until one notices."""
         way, module = WAYS[self.way], self.fault.module
         book = faulty_book(self.fault, self.said.parent)
@@ -83,7 +84,7 @@ class Trial:
                 places = self.places or [name]
                 self.noticed = way.failure(places, self.fault, book, self.at)
                 if name and not self.noticed:  # so it ran to its end
-                    passed[name] = visible(name)
+                    self.passed[name] = visible(name)
 
     def at(self, place: str) -> None:
         """Say which cell or test begins, and limit how long it may take."""
@@ -97,8 +98,8 @@ class Trial:
         code = os.waitstatus_to_exitcode(status)
         if code == 0:
             found = pickle.loads(self.said.read_bytes())
-            self.noticed, self.untried, passed = found
-            seen.update(passed)
+            self.noticed, self.untried, self.passed = found
+            seen.update(self.passed)
         elif code in (-signal.SIGXCPU, -signal.SIGALRM):
             self.noticed = self.said.read_text()
         else:

@@ -52,14 +52,10 @@ class Failures:
 
 
 def targets(module: str) -> list[str]:
-    """The test files: a module's own, those that name it, the others."""
+    """The test files, a module's own first."""
     own = {f"test_{name}.py" for name in module.split(".")}
-
-    def order(path: Path) -> tuple:
-        is_named = f"lib.{module} " in path.read_text(encoding="utf-8")
-        return path.name not in own, not is_named, path.name
-
-    return [path.name for path in sorted(TESTS.glob("test_*.py"), key=order)]
+    names = [path.name for path in TESTS.glob("test_*.py")]
+    return sorted(names, key=lambda name: (name not in own, name))
 
 
 def failure(places: list[str], fault: Fault, book: Path, at: At) -> str:
