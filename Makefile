@@ -97,7 +97,7 @@ sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (C
 address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
 	$(BIN)/python -m tools.sync --stored
 
-faults: .venv/.tests ## hours | break the library; who notices? (REALISTIC=1: what people write; SAMPLE=200)
+faults: .venv/.tests ## hours | break the library; who notices? (REALISTIC=1, SAMPLE=200)
 	$(BIN)/python -m tools.faults $(if $(REALISTIC),--realistic) \
 	  $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MODULE),--module $(MODULE))
 
