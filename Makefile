@@ -76,7 +76,7 @@ test-all: lint site .venv/.tests ## 40 minutes | check everything that needs no 
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
 	$(PYTEST) tests --dist loadscope --ignore tests/library
-	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader LISTED=1
+	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader REALISTIC=1
 
 test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
 	$(BIN)/python -m tools.alone $(CHAPTER)
@@ -98,9 +98,9 @@ sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (C
 address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
 	$(BIN)/python -m tools.sync --stored
 
-faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
-	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
-	  $(if $(MODULE),--module $(MODULE))
+faults: .venv/.tests ## hours | break the library; who notices? (REALISTIC=1, SAMPLE=200)
+	$(BIN)/python -m tools.faults $(if $(REALISTIC),--realistic) \
+	  $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MODULE),--module $(MODULE))
 
 kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
 	$(BIN)/python -m tools.mutants --stale

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tools.exercises import GIVEN_LINE, Task, TooSlow, outcome, tasks
-from tools.faults.generate import faults_in
+from tools.faults.generate import generated
 from tools.taught import ROOT
 
 RECORD = ROOT / "book" / "teach" / "kill_rates.json"
@@ -39,8 +39,8 @@ def mutants(task: Task) -> dict[str, str]:
     solution = task.solution
     given = [found.span() for found in GIVEN_LINE.finditer(solution)]
     return {
-        fault.name.rpartition("  ->  ")[2]: fault.apply(solution)
-        for fault in faults_in("answer", solution)
+        str(fault).rpartition("  ->  ")[2]: fault.wrong
+        for fault in generated("answer", solution)
         if not any(start <= fault.start < end for start, end in given)
     }
 
