@@ -6,7 +6,7 @@ from pathlib import Path
 from docutils import nodes
 
 from ..source.chapters import chapters
-from .links import link
+from .links import link, pieces
 
 PAGE = "book/bibliography"
 ADDRESS = re.compile(r"arXiv:(\d{4}\.\d{4,5})|https?://[^\s,]+[^\s,.]")
@@ -32,17 +32,10 @@ def pages_by_work(root: Path) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def with_addresses(text: str):
-    """A text whose addresses are links, as nodes."""
-    end = 0
-    for found in ADDRESS.finditer(text):
-        yield nodes.Text(text[end : found.start()])
-        url = found[0]
-        if found[1]:
-            url = f"https://arxiv.org/abs/{found[1]}"
-        yield nodes.reference("", found[0], refuri=url)
-        end = found.end()
-    yield nodes.Text(text[end:])
+def address(found: re.Match):
+    """A link to a work of which a text says where it is."""
+    url = f"https://arxiv.org/abs/{found[1]}" if found[1] else found[0]
+    return nodes.reference("", found[0], refuri=url)
 
 
 def cited_in(places):
@@ -62,7 +55,7 @@ def complete(app, doctree, docname):
     for citation in doctree.findall(nodes.citation):
         for text in list(citation.findall(nodes.Text)):
             if not isinstance(text.parent, nodes.reference | nodes.label):
-                text.parent.replace(text, list(with_addresses(text)))
+                text.parent.replace(text, list(pieces(text, ADDRESS, address)))
         known = [places[key] for key in citation["ids"] if key in places]
         if known:
             citation[-1] += cited_in(known[0])

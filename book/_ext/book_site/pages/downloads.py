@@ -38,19 +38,19 @@ def place(link: str) -> str:
     return f"<!-- pdf {link} --><!-- /pdf -->"
 
 
-def linked(text: str, is_there: bool) -> str:
-    """The text of a page with a link to the PDF, or with none."""
-    shown = r'<a href="\2">PDF</a>' if is_there else ""
-    return PLACE.sub(rf"\1{shown}\3", text)
+def rewrite(page: Path, change) -> None:
+    """Let a page be what `change` makes of it, and touch no other."""
+    old = page.read_text("utf-8")
+    if (new := change(old)) != old:
+        page.write_text(new, "utf-8")
 
 
 def link_chapters(site: Path) -> None:
     """Let the chapters lead to the PDF if it is there."""
     is_there = (site / FOLDER / PDF).exists()
+    shown = r'\1<a href="\2">PDF</a>\3' if is_there else r"\1\3"
     for page in (site / PAGE).parent.glob("*.html"):
-        old = page.read_text("utf-8")
-        if (new := linked(old, is_there)) != old:
-            page.write_text(new, "utf-8")
+        rewrite(page, lambda text: PLACE.sub(shown, text))
 
 
 def show(site: Path) -> None:

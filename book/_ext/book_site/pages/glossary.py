@@ -11,11 +11,12 @@ from pathlib import Path
 from docutils import nodes
 
 from ..source.chapters import chapters
-from .links import link
+from .links import is_within, link, section_of
 
 PAGE = "book/glossary"
 ENTRY = re.compile(r"^(\S.*)\n: ", re.MULTILINE)
 SYNONYMS = re.compile(r"\s*[,()]\s*")
+APART = (nodes.block_quote, nodes.title)
 TITLE_LENGTH = 240  # characters of a definition that a mouse pointer shows
 
 
@@ -82,23 +83,15 @@ def note_first_uses(app, doctree):
         return
     found = {}
     for strong in bold(doctree):
-        section = strong
-        while not isinstance(section, nodes.section):
-            section = section.parent
-        place = section["ids"][0], section[0].astext()
-        found.setdefault(key(strong.astext()), place)
+        found.setdefault(key(strong.astext()), section_of(strong))
     app.env.metadata[app.env.docname]["book_bold"] = found
 
 
 def bold(doctree):
     """The bold texts of a page that can be terms."""
     for strong in doctree.findall(nodes.strong):
-        inside = strong
-        while inside and not isinstance(
-            inside, nodes.block_quote | nodes.title
-        ):
-            inside = inside.parent
-        if inside is None and not isinstance(strong.parent, nodes.reference):
+        is_link = isinstance(strong.parent, nodes.reference)
+        if not is_link and not is_within(strong, APART):
             yield strong
 
 

@@ -10,7 +10,7 @@ and docstrings are read, not run, so no PyTorch is needed.
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -23,7 +23,7 @@ from tools.taught import MARKER, definitions
 
 from ..source.chapters import Chapter, chapters, homes
 from . import reference
-from .links import link
+from .links import link, pieces, section_of
 
 LOGGER = getLogger(__name__)
 PAGE = "book/library_{}"
@@ -128,29 +128,14 @@ class Speaker:
 
 def inline(library: Library, text: str, speaker: Speaker):
     """A docstring's sentence, with its links."""
-    end = 0
-    for found in INLINE.finditer(text):
-        yield nodes.Text(text[end : found.start()])
-        yield marked(library, found, speaker)
-        end = found.end()
-    yield nodes.Text(text[end:])
+    made = partial(marked, library, speaker)
+    return pieces(text, INLINE, made)
 
 
-def marked(library: Library, found: re.Match, speaker: Speaker):
+def marked(library: Library, speaker: Speaker, found: re.Match):
     """One piece of code, chapter or work, as a link if it can be one."""
-    module = speaker.module
-    if code := found["code"]:
-        literal = nodes.literal("", code)
-        if code in speaker.own:
-            return literal
-        try:
-            place = library.place(code, module)
-        except LookupError:
-            LOGGER.warning(
-                "lib.%s names `%s`, which is not there", module, code
-            )
-            place = None
-        return link(literal, *place) if place else literal
+    if found["code"]:
+        return named(library, speaker, found["code"])
     if found["chapter"]:
         number = int(found["number"])
         if number <= len(library.chapters):
@@ -160,7 +145,18 @@ def marked(library: Library, found: re.Match, speaker: Speaker):
         key = found["who"].lower() + found["year"]
         if key in library.works:
             return link(found["work"], BIBLIOGRAPHY, key)
-    return nodes.Text(found[0])
+
+
+def named(library: Library, speaker: Speaker, code: str):
+    """A piece of code, as a link if it is a name of the library."""
+    literal, place = nodes.literal("", code), None
+    if code not in speaker.own:
+        try:
+            place = library.place(code, speaker.module)
+        except LookupError:
+            said = "lib.%s names `%s`, which is not there"
+            LOGGER.warning(said, speaker.module, code)
+    return link(literal, *place) if place else literal
 
 
 def paragraph(library: Library, text: str, speaker: Speaker):
@@ -308,12 +304,8 @@ def note_definitions(app, doctree):
     taught = {}
     for block in doctree.findall(nodes.literal_block):
         if shown := MARKER.match(block.astext()):
-            section = block
-            while not isinstance(section, nodes.section):
-                section = section.parent
-            place = section["ids"][0], section[0].astext()
             for name in definitions(block.astext()):
-                taught.setdefault((shown[1], name), place)
+                taught.setdefault((shown[1], name), section_of(block))
     if taught:
         app.env.metadata[app.env.docname]["book_taught"] = taught
 

@@ -15,6 +15,32 @@ def link(text, document, anchor="", **options):
     return node
 
 
+def pieces(text, pattern, made):
+    """A text as nodes, with what `made` makes of a match, if anything."""
+    end = 0
+    for found in pattern.finditer(text):
+        if (node := made(found)) is not None:
+            yield nodes.Text(text[end : found.start()])
+            yield node
+            end = found.end()
+    yield nodes.Text(text[end:])
+
+
+def is_within(node, kinds):
+    """Does it stand in a node of one of these kinds?"""
+    while node := node.parent:
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
+def section_of(node):
+    """The section in which a node stands: its place and its title."""
+    while not isinstance(node, nodes.section):
+        node = node.parent
+    return node["ids"][0], node[0].astext()
+
+
 def resolve(app, doctree, docname):
     """Write the address into every link of a page."""
     for node in doctree.findall(nodes.reference):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from .links import link
+from .links import is_within, link
 
 PAGE = "book/notation"
 SHAPE = re.compile(r"^\([^)]*\): ")
@@ -59,14 +59,10 @@ def note_rows(app, doctree):
 
 def marks(doctree):
     """The symbols and the code in the text of a page."""
-    for mark in doctree.findall(
-        lambda node: isinstance(node, nodes.math | nodes.literal)
-    ):
-        inside = mark.parent
-        while inside and not isinstance(inside, APART):
-            inside = inside.parent
-        if inside is None:
-            yield mark
+    for mark in doctree.findall():
+        if isinstance(mark, nodes.math | nodes.literal):
+            if not is_within(mark, APART):
+                yield mark
 
 
 def link_first_uses(app, doctree, docname):

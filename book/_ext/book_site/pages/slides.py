@@ -8,6 +8,8 @@ been added: on the page of each chapter, and all of them on one for teachers.
 import re
 from pathlib import Path
 
+from .downloads import rewrite
+
 FOLDER = "slides"
 PAGE = "book/teach/slides"
 NAMES = "[0-9][0-9]_*.html"
@@ -31,13 +33,6 @@ def listed(text: str, titles: dict[str, str]) -> str:
     ]
     shown = f"<ul>{''.join(lines)}</ul>" if lines else f"<p>{NONE}</p>"
     return LIST.sub(lambda found: found[1] + shown + found[2], text)
-
-
-def rewrite(page: Path, change) -> None:
-    """Let a page be what `change` makes of it, and touch no other."""
-    old = page.read_text("utf-8")
-    if (new := change(old)) != old:
-        page.write_text(new, "utf-8")
 
 
 def link(site: Path) -> None:
