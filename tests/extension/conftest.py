@@ -96,7 +96,7 @@ def small(tmp_path_factory):
     )
     two = new_markdown_cell("# 2. Two\n\n## How\n\nA **key**.")
     cells = {
-        "01_one": [new_markdown_cell(ONE)],
+        "01_one": [new_markdown_cell(ONE), new_code_cell("1 + 1")],
         "02_two": [two, new_code_cell(softmax)],
         "03_three": [new_markdown_cell("# 3. Three\n\nNothing.")],
     }

@@ -148,45 +148,6 @@ def test_every_alias_leads_somewhere(tab, site):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "right, wrong",
-    [
-        ("return 1.7", "return 1"),  # titles do not count
-        ("[7, 6, 2, 1, 2]", "[1, 1, 1, 1, 1]"),
-        ("[7, 6, 2, 1, 2]", "[7, 1, 2, 1, 2]"),  # terms count like text
-        ("** 2 * weight", "** 2"),  # all pages count alike
-        ("SATURATION = 4", "SATURATION = 4000"),
-    ],
-)
-def test_the_queries_notice_a_fault_in_the_ranking(
-    browser, site, address, right, wrong
-):
-    script = (site / "_static" / "search-ranking.js").read_text()
-    assert script.count(right) == 1
-    body, kind = script.replace(right, wrong), "text/javascript"
-    tab = browser.new_page()
-    tab.route(
-        "**/search-ranking.js",
-        lambda route: route.fulfill(body=body, content_type=kind),
-    )
-    tab.goto(f"{address}search.html")
-    found = tab.evaluate(
-        """async (queries) => {
-          const index = await SearchBox.ready();
-          return queries.map((query) =>
-            index.find(query).slice(0, 2).map(({ address }) => address));
-        }""",
-        [*QUERIES],
-    )
-    tab.close()
-    answers = zip(QUERIES.values(), found, strict=True)
-    assert not all(
-        {place(site, result) for result in results} & {*places}
-        for places, results in answers
-    )
-
-
-@pytest.mark.slow
 def test_the_index_is_small_and_loaded_when_asked_for(browser, site, address):
     assert len(gzip.compress((site / FILE).read_bytes())) < 230_000
     visit = Visit(browser.new_page())
