@@ -16,7 +16,7 @@ PAGE = Path(__file__).with_name("snippets.html").read_text()
 MATH = '<span class="math"><span>a. b</span></span>'
 TOP = (
     "<p><strong>1. Top</strong></p>"
-    "<p><em>One, and two of a kind. Three.</em></p>"
+    "<p><em>One, and two of a kind, as it is said."
 )
 
 
@@ -154,8 +154,8 @@ def test_a_term_belongs_to_the_section_that_has_it_first():
 @pytest.mark.parametrize(
     "place, shown",
     [
-        ("", TOP),
-        ("top", TOP),
+        ("", f"{TOP} Three.</em></p>"),
+        ("top", f"{TOP}</em></p>"),
         (
             "part",
             "<p><strong>Part</strong></p>"
@@ -192,7 +192,7 @@ def test_a_preview_says_what_stands_at_a_place(place, shown):
     [
         ("Short. It goes on until it is long enough.", " Not this."),
         ("A number ends no sentence, and 1.5 is one.", " No."),
-        (f"{MATH} is a formula, and its dots do not count.", " No."),
+        (f"In the middle of a sentence {MATH} ends none.", " No."),
         ("“Is it quoted, and does it end here?”", " Then no more."),
     ],
 )
