@@ -19,14 +19,12 @@ from pathlib import Path
 
 import torch
 
-from book._ext.answers import SOLUTION, stub
 from tools import cells, slices, sync
+from tools.answers import GIVEN, SOLUTION, stub
 from tools.taught import ROOT, chapters
 
 HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+)$")
-GIVEN_LINE = re.compile(
-    r"^(?P<names>[\w, ]+) = (?P<values>.+)  # given$", re.M
-)
+GIVEN_LINE = re.compile(rf"^(?P<names>[\w, ]+) = (?P<values>.+){GIVEN}$", re.M)
 GIVEN_SPAN = re.compile(
     r'(?P<open><span data-given="(?P<name>\w+)">)(?P<value>.*?)</span>', re.S
 )
@@ -123,7 +121,7 @@ def with_given(source: str, numbers: dict) -> str:
     def line(found: re.Match) -> str:
         names = [name.strip() for name in found["names"].split(",")]
         values = ", ".join(repr(numbers[name]) for name in names)
-        return f"{found['names']} = {values}  # given"
+        return f"{found['names']} = {values}{GIVEN}"
 
     def span(found: re.Match) -> str:
         return f"{found['open']}{shown(numbers[found['name']])}</span>"

@@ -14,9 +14,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from book._ext.answers import stub, without_hidden_tests
 from kit.exercises import find
 from tools import colab, environment, sync
+from tools.answers import stub, without_hidden_tests
 from tools.exercises import (
     GIVEN_LINE,
     GIVEN_SPAN,

@@ -21,7 +21,6 @@ from nbclient.exceptions import (
 from nbformat.v4 import reads
 from traitlets.config import Config
 
-from book._ext.explorers import without_scripts
 from tools import cells, colab
 from tools.taught import (
     MARKER,
@@ -142,7 +141,7 @@ def normalise(notebook) -> None:
             if output.output_type == "execute_result":
                 output.execution_count = count
             if "text/html" in output.get("data", {}):
-                html = without_scripts(output.data["text/html"])
+                html = cells.without_scripts(output.data["text/html"])
                 output.data["text/html"] = html
 
 

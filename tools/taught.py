@@ -8,6 +8,7 @@ import ast
 import re
 import symtable
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -30,10 +31,28 @@ def toc_files(toc: dict) -> Iterator[str]:
             yield from toc_files(entry)
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A page in the table of contents; the title page is in no part."""
+
+    document: str
+    part: int = 0
+    caption: str = ""
+
+
+def contents(root: Path = ROOT) -> list[Entry]:
+    """The pages of the book, in order, the title page first."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    found = [Entry(toc["root"])]
+    for number, part in enumerate(toc.get("parts", []), start=1):
+        caption = part.get("caption", "")
+        found += [Entry(name, number, caption) for name in toc_files(part)]
+    return found
+
+
 def chapters(root: Path = ROOT) -> list[Path]:
     """The notebooks, in the order of the table of contents."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    paths = [root / f"{file}.ipynb" for file in toc_files(toc)]
+    paths = [root / f"{e.document}.ipynb" for e in contents(root) if e.part]
     return [path for path in paths if path.exists()]
 
 

@@ -2,11 +2,10 @@
 
 import subprocess
 
-import address
 import pytest
-from address import PLACEHOLDER, Place
 
-from tools import colab
+from tools import address, colab
+from tools.address import PLACEHOLDER, Place
 
 OWN = "https://github.com/fork/book"
 RUN = {"GITHUB_REPOSITORY": "fork/book", "GITHUB_REF": "refs/heads/course"}

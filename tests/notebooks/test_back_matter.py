@@ -3,11 +3,11 @@
 import re
 from functools import cache
 
-import glossary
 import nbformat
 import pytest
 import yaml
 
+from book._ext.book_site.pages import glossary
 from tools.cells import before_exercises
 from tools.prose import CHAPTER, numbers_of_code
 from tools.taught import ROOT, chapters, toc_files

@@ -11,9 +11,9 @@ import sys
 
 import nbformat
 import pytest
-from _ext.page_view import page_cells
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from book._ext.book_site.source.notebook import page_cells
 from tools import alone, colab
 from tools.colab import Address
 from tools.taught import ROOT, chapters

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from quiz import Question, boxed, is_quiz, questions
 
+from book._ext.book_site.source.quiz import Question, boxed, is_quiz, questions
 from tests import sample
 from tools import cells, sync
 from tools.taught import chapters

@@ -12,9 +12,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from book._ext.answers import SOLUTION
 from tests import sample
 from tools import colab, exercises, student, sync
+from tools.answers import SOLUTION
 from tools.taught import ROOT, chapters
 
 LINK = re.compile(r"\]\(([^)\s#]+)[^)\s]*\)")

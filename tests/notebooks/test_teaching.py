@@ -5,9 +5,14 @@ import re
 
 import pytest
 import yaml
-from outline import chapters
-from teaching import chapter_text, kill_table, quoted, schedule_text
 
+from book._ext.book_site.pages.teaching import (
+    chapter_text,
+    kill_table,
+    quoted,
+    schedule_text,
+)
+from book._ext.book_site.source.chapters import chapters
 from tools import exercises, mutants, teaching
 from tools.taught import ROOT
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from book._ext.address import Place
 from tests.notebooks.test_plugin import run_pytest
 from tests.publish.conftest import FORK, git
 from tools import alone, sync
+from tools.address import Place
 from tools.kernels import write_kernels
 from tools.publish.__main__ import publish_notebooks
 from tools.taught import chapters

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tests.site.conftest import ROOT
 from tools import colab
 from tools.taught import toc_files

@@ -5,7 +5,7 @@ import json
 import pytest
 from bs4 import BeautifulSoup
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tests.site.conftest import ROOT
 from tests.site.pages import PRINTED, TOC
 from tools.pdf import source

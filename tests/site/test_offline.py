@@ -5,7 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tests.site.pages import DOCUMENTS, NOTEBOOKS
 from tests.site.test_html import broken, soup_of, targets
 from tests.site.visit import Visit, until

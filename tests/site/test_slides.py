@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
-from book._ext import slides as links
+from book._ext.book_site.pages import slides as links
 from tests.site.conftest import ROOT
 from tests.site.visit import FONTS, PROBE, SETTLE, Visit, until
 from tools.slides import __main__ as tool
