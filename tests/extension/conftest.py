@@ -85,7 +85,7 @@ def small(tmp_path_factory):
         f"  - caption: I\n    chapters:\n{entries}"
     )
     book = folder / "book"
-    for name in ("_static", "lib"):
+    for name in ("_static", "lib", "kit"):
         shutil.copytree(ROOT / "book" / name, book / name)
     (book / "references.bib").symlink_to(ROOT / "book" / "references.bib")
     for name, text in PAGES.items():

@@ -25,7 +25,7 @@ URL = "https://a.example/book"
 
 def test_the_extension_needs_nothing_of_the_chapters():
     """The pages are built where there is no PyTorch."""
-    missing = ["torch", "jaxtyping", "einops", "matplotlib", "lib"]
+    missing = ["torch", "jaxtyping", "einops", "matplotlib", "lib", "kit"]
     code = f"import sys; sys.modules |= dict.fromkeys({missing})\n"
     code += "import book._ext.book_site"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
