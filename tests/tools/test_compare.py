@@ -18,9 +18,7 @@ from tools.compare import (
 )
 
 SAME = [
-    ("loss 0.3374", "loss 0.3375"),
     ("[0.3374, -0.1778]", "[0.3373, -0.1779]"),
-    ("-0.0000", "0.0000"),
     ("-0.0001", "0.0000"),
     ("[ 0.0000, -0.1234]", "[-0.0000, -0.1234]"),
     (" 9.99 |", "10.00 |"),
@@ -32,45 +30,33 @@ SAME = [
     ("0.50+0.25j", "0.51+0.25j"),
     ("a 0.10 b 0.20\nc 0.30", "a 0.11 b 0.19\nc 0.31"),
 ]
-
 DIFFERENT = [
     ("0.3374", "0.3376"),
-    ("0.1234", "-0.1234"),
     ("-0.0001", "0.0001"),
     ("0.30000000000000004", "0.30000000000000006"),
     ("0.25", "0.250"),
-    ("0.25", "0.3"),
     ("1.23e-05", "1.23e-06"),
     ("1.23e-05", "1.25e-05"),
     ("1.23e-05", "1.23"),
     ("0.5", "0.6"),
-    ("1.2e-05", "1.3e-05"),
-    ("1.", "2."),
     ("tensor([1., 0.])", "tensor([1., 1.])"),
     ("tensor([1.])", "tensor([1.0000])"),
     ("torch.Size([2, 3])", "torch.Size([2, 4])"),
-    ("12", "13"),
     ("query", "key"),
     ("a b", "a  b"),
     ("a  0.25", "a 0.25"),
     ("x  9.99", "x 9.98"),
     ("a\nb", "a b"),
     ("a", "a\n"),
-    ("a\nb", "a"),
     ("0.25", "0.25 0.25"),
     ("2.13.00", "2.13.01"),
-    ("2.13.0", "2.14.0"),
     ("2019.03.03", "2019.03.04"),
-    ("2019-03-03", "2019-03-04"),
     ("fig_0.25", "fig_0.26"),
     ("x0.25", "x0.26"),
     ("fig-0.25.png", "fig-0.26.png"),
     ("0x1.80p3", "0x1.81p3"),
-    ("0x7f25", "0x7f26"),
     ("0.25s", "0.26s"),
     ("nan", "0.00"),
-    ("nan", "inf"),
-    ("inf", "-inf"),
 ]
 
 
@@ -103,20 +89,10 @@ def test_distance_is_exact(count, step, decimals):
     assert (difference is None) == (abs(step) <= 1)
 
 
-@given(digits, st.integers(min_value=1), st.integers(0, 1))
-def test_fewer_than_two_decimals_are_exact(count, step, decimals):
-    stored, new = printed(count, decimals), printed(count + step, decimals)
-    assert text_difference(stored, new)
-
-
-@given(st.text())
-def test_a_text_is_equal_to_itself(text):
-    assert text_difference(text, text) is None
-
-
 @given(st.text(), st.text())
 def test_texts_without_decimals_must_be_equal(stored, new):
     stored, new = stored.replace(".", ""), new.replace(".", "")
+    assert text_difference(stored, stored) is None
     assert (text_difference(stored, new) is None) == (stored == new)
 
 
@@ -129,27 +105,19 @@ def test_the_message_shows_the_first_line_that_differs():
         "  stored: [0.1234, -0.1778]\n"
         "  new:    [0.1235, -0.1775]"
     )
-
-
-def test_a_long_line_is_shown_where_it_differs():
     message = text_difference("x" * 5000 + "cat", "x" * 5000 + "dog")
     assert "cat" in message and "dog" in message and len(message) < 400
-
-
-def test_a_missing_line_is_named():
-    assert "(no such line)" in text_difference("a\nb", "a")
-    assert "the new output ends here" in text_difference("a\nb", "a")
+    message = text_difference("a\nb", "a")
+    assert "(no such line)" in message and "the new output ends" in message
 
 
 @cache
-def picture(
-    size=(6, 4), bar=0.7, label="0.34", colour="#0072B2", point=0.4, scale=1.0
-) -> str:
+def picture(size=(6, 4), bar=0.7, label="0.34", point=0.4, scale=1.0) -> str:
     """A plot as in the book, as base64-encoded PNG."""
     with style.context("default"):  # whatever other tests have set
         figure = Figure(figsize=size, dpi=200)
         axes = figure.subplots()
-        axes.bar(["cat", "sat"], [0.3 * scale, bar * scale], color=colour)
+        axes.bar(["cat", "sat"], [0.3 * scale, bar * scale])
         axes.plot([0, 0.5, 1], [0.1 * scale, 0.9 * scale, 0.2 * scale])
         axes.scatter([0.2, 0.6, point], [0.2, 0.8, 0.5], s=9)
         axes.text(0.5, 0.5, label, fontsize=7)
@@ -168,10 +136,8 @@ def test_antialiasing_may_differ():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"bar": 0.71}, "RMS"),
         ({"bar": 0.69}, "RMS"),
         ({"label": "0.35"}, "RMS"),
-        ({"colour": "#0077B2"}, "RMS"),
         ({"point": 0.41}, "RMS"),
         ({"size": (6, 4.005)}, "1200 x 800 pixels stored, 1200 x 801"),
     ],
@@ -194,7 +160,16 @@ def error(value: str) -> dict:
     return kind | {"evalue": value, "traceback": ["a path", "a line"]}
 
 
-FIGURE = result(text_plain="<Figure size 640x480>", image_png=picture())
+def drawn(text="<Figure size 640x480>", **changed) -> dict:
+    return result(text_plain=text, image_png=picture(**changed))
+
+
+def html(text: str) -> dict:
+    return result(text_html=text)
+
+
+ELEMENT = "<a-b>\n<p>1</p>\n</a-b>"
+SCRIPT = "\n<script data-explorer>\nlet a = 1;\n</script>"
 
 
 @pytest.mark.parametrize(
@@ -205,38 +180,16 @@ FIGURE = result(text_plain="<Figure size 640x480>", image_png=picture())
         ([stream("0.25")], [stream("0.27")], "stdout, line 1"),
         ([stream("a")], [], "stored: stdout\nnew:    no output"),
         ([], [stream("old!", "stderr")], "new:    stderr\nold!"),
-        ([stream("a")], [stream("a", "stderr")], "new:    stderr"),
         (
-            [stream("a"), FIGURE],
-            [FIGURE, stream("a")],
+            [stream("a"), drawn()],
+            [drawn(), stream("a")],
             "stored: stdout, then image/png + text/plain",
         ),
-        ([FIGURE], [FIGURE | {"output_type": "display_data"}], None),
-        (
-            [FIGURE],
-            [result(text_plain="<Figure size 640x481>", image_png=picture())],
-            "text/plain, line 1",
-        ),
-        (
-            [FIGURE],
-            [
-                result(
-                    text_plain="<Figure size 640x480>",
-                    image_png=picture(bar=0.6),
-                )
-            ],
-            "image/png, the figure changed",
-        ),
-        (
-            [result(text_html="<b>0.25</b>")],
-            [result(text_html="<b>0.26</b>")],
-            None,
-        ),
-        (
-            [result(text_html="<b>0.25</b>")],
-            [result(text_html="<i>0.25</i>")],
-            "text/html, line 1",
-        ),
+        ([drawn()], [drawn() | {"output_type": "display_data"}], None),
+        ([drawn()], [drawn("<Figure size 640x481>")], "text/plain, line 1"),
+        ([drawn()], [drawn(bar=0.6)], "image/png, the figure changed"),
+        ([html("<b>0.25</b>")], [html("<b>0.26</b>")], None),
+        ([html("<b>0.25</b>")], [html("<i>0.25</i>")], "text/html, line 1"),
         (
             [result(application_json={"a": [1]})],
             [result(application_json={"a": [2]})],
@@ -244,6 +197,13 @@ FIGURE = result(text_plain="<Figure size 640x480>", image_png=picture())
         ),
         ([error("rank 3")], [error("rank 3")], None),
         ([error("rank 3")], [error("rank 4")], "evalue, line 1"),
+        # The scripts of an explorer that has just been run.
+        ([html(ELEMENT)], [html(ELEMENT + SCRIPT)], None),
+        (
+            [html(ELEMENT.replace("1", "2"))],
+            [html(ELEMENT + SCRIPT)],
+            "text/html, line 2",
+        ),
     ],
 )
 def test_outputs(stored, new, message):
@@ -251,21 +211,9 @@ def test_outputs(stored, new, message):
     assert difference == message or message in difference
 
 
-def shown(html):
-    return {"output_type": "display_data", "data": {"text/html": html}}
-
-
-def test_the_scripts_that_an_explorer_carries_along_are_not_compared():
-    element, other = "<a-b>\n<p>1</p>\n</a-b>", "<a-b>\n<p>2</p>\n</a-b>"
-    run = f"{element}\n<script data-explorer>let a = 1;\n</script>"
-    assert outputs_difference([shown(element)], [shown(run)]) is None
-    assert outputs_difference([shown(other)], [shown(run)])
-    script = f"{element}\n<script>let a = 1;</script>"
-    assert outputs_difference([shown(element)], [shown(script)])
-
-
 def test_figures_can_be_left_out():
-    changed = result(text_plain="<Figure size 640x480>", image_png="")
-    assert outputs_difference([FIGURE], [changed], figures=False) is None
-    gone = result(text_plain="<Figure size 640x480>")
-    assert outputs_difference([FIGURE], [gone], figures=False)
+    changed = drawn() | {"data": {"text/plain": "<F>", "image/png": ""}}
+    was = result(text_plain="<F>", image_png=picture())
+    assert outputs_difference([was], [changed], figures=False) is None
+    gone = result(text_plain="<F>")
+    assert outputs_difference([was], [gone], figures=False)

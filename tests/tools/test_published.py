@@ -3,8 +3,8 @@
 import pytest
 
 from book._ext.address import Place
-from tests.notebooks.test_plugin import run_pytest
-from tests.publish.conftest import FORK, git
+from tests.tools.publishing import FORK, git
+from tests.tools.test_plugin import run_pytest
 from tools import alone, sync
 from tools.kernels import write_kernels
 from tools.publish.__main__ import publish_notebooks

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tests.notebooks.test_plugin import run_pytest
+from tests.tools.test_plugin import run_pytest
 from tools import alone, sync
 from tools.kernels import write_kernels
 from tools.taught import ROOT, chapters
@@ -59,7 +59,7 @@ def test_each_stands_in_an_empty_folder_and_passes_there(book):
         assert os.listdir(path.parent) == [path.name]
     result = run(book, folder)
     assert result.returncode == 0, result.stdout
-    assert "notebooks: 6 cells compared" in result.stdout
+    assert "6 passed" in result.stdout
     assert (folder / "01_one" / "book-files" / "book" / "lib").is_dir()
 
 
@@ -71,8 +71,8 @@ def test_another_library_is_noticed(book):
     (lib / "runtime.py").write_text("ANSWER = 42\n")
     result = run(book, path)
     assert result.returncode == 1
-    assert "01_one.ipynb, In [3]: " in result.stdout
-    assert "1 failed, 3 passed" in result.stdout
+    assert "01_one.ipynb, In [3]" in result.stdout
+    assert "1 failed, 2 passed" in result.stdout
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_an_edit_that_is_not_committed_is_seen(book):
     (path,) = alone.main(["01"], book)
     runtime.write_text(before)
     result = run(book, path)
-    assert "01_one.ipynb, In [2]: " in result.stdout
+    assert "01_one.ipynb, In [2]" in result.stdout
     assert "42" in result.stdout and "43" in result.stdout
 
 

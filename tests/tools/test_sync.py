@@ -1,7 +1,6 @@
 """`make sync` on a book of two tiny chapters, without torch."""
 
 import json
-from textwrap import dedent
 
 import nbformat
 import pytest
@@ -108,44 +107,28 @@ def test_chapters_are_written_and_run_and_a_second_run_changes_nothing(
 
 def test_named_chapters_alone_are_synced(book):
     one, two = text_of(book), text_of(book, "02_two")
+    assert sync.main(["03"], book) == (
+        "sync: no chapter in _toc.yml is named 03"
+    )
     assert sync.main(["02"], book) == 0
     assert text_of(book) == one and text_of(book, "02_two") != two
 
 
-def test_an_unknown_name_is_refused(book):
-    assert sync.main(["03"], book) == (
-        "sync: no chapter in _toc.yml is named 03"
-    )
-
-
-def test_check_says_what_would_change_and_writes_nothing(book):
+def test_check_says_what_would_change_and_writes_and_runs_nothing(book):
     before = text_of(book)
-    assert sync.main(["--check"], book) == (
-        "run `make sync`: it would change 02_two.ipynb, 01_one.ipynb"
-    )
+    would = "run `make sync`: it would change "
+    both = f"{would}02_two.ipynb, 01_one.ipynb"
+    assert sync.main(["--check"], book) == both
     assert text_of(book) == before
-    sync.main([], book)
-    assert sync.main(["--check"], book) == 0
-    put(book, cell("1 / 0"))  # nothing is run
-    assert sync.main(["--check"], book) == (
-        "run `make sync`: it would change 01_one.ipynb"
-    )
-
-
-@pytest.mark.slow
-def test_stored_outputs_are_kept_where_nothing_is_run(book):
-    sync.main([], book)
-    put(book, cell("1 / 0"))
     assert sync.main(["--stored"], book) == 0
     assert sync.main(["--check"], book) == 0
-
-
-def test_check_notices_a_change_of_the_library(book):
-    sync.main([], book)
+    put(book, cell("1 / 0"))
+    assert sync.main(["--check"], book) == f"{would}01_one.ipynb"
+    assert sync.main(["--stored"], book) == 0
+    put(book, cell("# lib/softmax.py\ndef twice(): ..."))
+    assert sync.main(["--stored"], book) == 0
     (book / "book/lib/softmax.py").write_text(LIBRARY.replace("2 *", "3 *"))
-    assert sync.main(["--check"], book) == (
-        "run `make sync`: it would change 01_one.ipynb"
-    )
+    assert sync.main(["--check"], book) == f"{would}01_one.ipynb"
 
 
 @pytest.mark.parametrize(
@@ -178,9 +161,12 @@ def test_a_definition_that_the_library_lacks_is_named(book, module):
     assert text_of(book) == before
 
 
-def test_a_chapter_without_a_title_is_refused(book):
+@pytest.mark.parametrize(
+    "first", [new_markdown_cell("No title"), new_code_cell("# Title")]
+)
+def test_a_chapter_without_a_title_is_refused(book, first):
     notebook = chapter(cell("1"))
-    notebook.cells[0].source = "No title"
+    notebook.cells[0] = first
     nbformat.write(notebook, book / "book" / "01_one.ipynb")
     problem = sync.main(["01"], book)
     assert "01_one.ipynb: the first cell must begin with the title" in problem
@@ -189,23 +175,19 @@ def test_a_chapter_without_a_title_is_refused(book):
 def normal(*cells: dict) -> dict:
     """The normal form of a chapter with these cells."""
     notebook = chapter(*cells)
+    notebook.nbformat_minor = 2
     sync.normalise(notebook)
     return notebook
 
 
-def test_the_metadata_of_a_notebook_is_always_the_same():
-    notebook = normal()
-    assert notebook.metadata == {
-        "kernelspec": {
-            "name": "python3",
-            "display_name": "Python 3",
-            "language": "python",
-        },
-        "language_info": {"name": "python"},
-    }
-    notebook.nbformat_minor = 2
-    sync.normalise(notebook)
+def test_a_notebook_has_one_form_and_keeps_its_letters():
+    notebook = normal(cell("x = 'ß'"))
+    assert notebook.metadata == sync.METADATA
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    text = sync.to_text(notebook)
+    assert text.startswith('{\n "cells": [\n  {\n   "cell_type"')
+    assert "# Grüße" in text and "ß" in text
+    assert text.endswith("\n}\n")
 
 
 def test_cells_keep_only_the_metadata_that_somebody_reads():
@@ -217,18 +199,24 @@ def test_cells_keep_only_the_metadata_that_somebody_reads():
         "tags": ["hide-input"],
     }
     left = {"execution": {"iopub.busy": "now"}, "colab": {}, "scrolled": True}
-    notebook = normal(cell("1", **kept, **left), cell("2", tags=[]))
+    notebook = normal(
+        cell("1", **kept, **left),
+        cell("2", tags=[], cellView="form"),
+        cell("# @title Check: it is one\nassert 1"),
+    )
     metadata = [dict(c.metadata) for c in notebook.cells]
-    assert metadata == [{}, kept, {}]
+    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
+    assert metadata == [{}, kept, {}, folded]
 
 
-def test_streams_are_merged_and_counts_follow_the_order():
+def test_outputs_are_merged_numbered_and_without_scripts():
     def stream(name, text):
         return new_output("stream", name=name, text=text)
 
-    value = new_output(
-        "execute_result", {"text/plain": "3"}, execution_count=9
-    )
+    element = "<a-b>\n<p>Read me.</p>\n</a-b>"
+    carried = "\n<script data-explorer>\nlet a = 1 < 2;\n</script>"
+    html = {"text/html": element + carried, "text/plain": "<a-b>"}
+    value = new_output("execute_result", html, execution_count=9)
     code = new_code_cell("1", execution_count=7)
     code.outputs = [
         stream("stdout", "a\n"),
@@ -239,15 +227,7 @@ def test_streams_are_merged_and_counts_follow_the_order():
     last = normal(cell("0"), code).cells[-1]
     assert last.execution_count == last.outputs[1].execution_count == 2
     assert [o.get("text") for o in last.outputs] == ["a\nc", None, "b"]
-
-
-def test_an_explorer_is_stored_without_its_scripts():
-    element = "<a-b>\n<p>Read me.</p>\n</a-b>"
-    carried = "\n<script data-explorer>\nlet a = 1 < 2;\n</script>"
-    data = {"text/html": element + carried, "text/plain": "<a-b>"}
-    run = new_code_cell("a_b()", outputs=[new_output("display_data", data)])
-    (output,) = normal(run).cells[-1].outputs
-    assert output.data == {"text/html": element, "text/plain": "<a-b>"}
+    assert last.outputs[1].data == html | {"text/html": element}
 
 
 def test_cells_keep_their_ids_and_others_are_numbered():
@@ -261,11 +241,3 @@ def test_cells_keep_their_ids_and_others_are_numbered():
     sync.normalise(notebook)
     ids = [c.id for c in notebook.cells[1:]]
     assert ids == ["a", "cell-2", "cell-3", "cell-1", "cell-4"]
-
-
-def test_the_file_is_indented_by_one_and_keeps_its_letters():
-    text = sync.to_text(normal(cell("x = 'ß'")))
-    assert text.startswith('{\n "cells": [\n  {\n   "cell_type"')
-    assert "# Grüße" in text and "ß" in text
-    assert text.endswith("\n}\n")
-    assert dedent(text) == text
