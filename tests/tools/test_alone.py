@@ -64,27 +64,18 @@ def test_each_stands_in_an_empty_folder_and_passes_there(book):
 
 
 @pytest.mark.slow
-def test_another_library_is_noticed(book):
+def test_another_library_and_an_edit_that_is_not_committed_are_seen(book):
     (path,) = alone.main(["01"], book)
-    lib = path.parent / "lib"
-    lib.mkdir()
-    (lib / "runtime.py").write_text("ANSWER = 42\n")
-    result = run(book, path)
-    assert result.returncode == 1
-    assert "01_one.ipynb, In [3]" in result.stdout
-    assert "1 failed, 2 passed" in result.stdout
-
-
-@pytest.mark.slow
-def test_an_edit_that_is_not_committed_is_seen(book):
-    runtime = book / "book" / "lib" / "runtime.py"
-    before = runtime.read_text()
-    runtime.write_text("ANSWER = 43\n")
+    (path.parent / "lib").mkdir()
+    (path.parent / "lib" / "runtime.py").write_text("ANSWER = 42\n")
+    assert "01_one.ipynb, In [3]" in run(book, path).stdout
+    (book / "book" / "lib" / "runtime.py").write_text("ANSWER = 43\n")
+    (book / "book" / "lib" / "new.py").touch()
     (path,) = alone.main(["01"], book)
-    runtime.write_text(before)
     result = run(book, path)
     assert "01_one.ipynb, In [2]" in result.stdout
     assert "42" in result.stdout and "43" in result.stdout
+    assert (path.parent / "book-files" / "book" / "lib" / "new.py").exists()
 
 
 def test_a_chapter_that_does_not_exist_is_refused(book):

@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 from outline import chapters
-from teaching import chapter_text, kill_table, quoted, schedule_text
+from teaching import chapter_text, kill_table, schedule_text
 
 from tools import exercises, mutants, teaching
 from tools.taught import ROOT
@@ -24,31 +24,25 @@ WORDS = (300, 800)
 WHOLE = ("week", "month", "semester")  # another edition may add shorter ones
 
 
-def courses() -> dict[str, list[dict]]:
-    text = (FOLDER / "schedules.yml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)
-
-
-def written() -> list[dict]:
-    text = (FOLDER / "exercises.json").read_text(encoding="utf-8")
-    return json.loads(text)
+COURSES = yaml.safe_load((FOLDER / "schedules.yml").read_text("utf-8"))
+WRITTEN = json.loads((FOLDER / "exercises.json").read_text("utf-8"))
 
 
 def test_the_data_of_the_pages_are_those_of_the_notebooks(pytestconfig):
     every = 50 if pytestconfig.getoption("quick") else 1
     tasks, record = exercises.tasks(), mutants.read()
     entries = [teaching.entry(task, record) for task in tasks[::every]]
-    assert entries == written()[::every], "run `make kill-rates`"
-    assert len(written()) == len(tasks)
+    assert entries == WRITTEN[::every], "run `make kill-rates`"
+    assert len(WRITTEN) == len(tasks)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_course_reads_every_chapter_once(name):
-    read = [n for s in courses()[name] for n in s.get("chapters", [])]
+    read = [n for s in COURSES[name] for n in s.get("chapters", [])]
     assert read == [chapter.number for chapter in BOOK]
 
 
-@pytest.mark.parametrize("course", courses().values(), ids=list(courses()))
+@pytest.mark.parametrize("course", COURSES.values(), ids=list(COURSES))
 def test_exercises_of_a_course_come_after_their_chapter(course):
     number = {task.name: task.chapter for task in exercises.tasks()}
     read, done = set(), []
@@ -90,16 +84,13 @@ EXERCISE = {
 }
 
 
-def test_the_text_of_a_chapter():
+def test_the_text_of_a_chapter_and_the_table_of_kill_rates():
     text = chapter_text([EXERCISE])
     assert text.startswith("1 exercise, about 10 minutes, 1 point.")
     assert "**4.1 A window** (10 minutes · easy · variants · 1 point)" in text
     head = "1 typical mistake; 15 of 16 mutants noticed, 1 right too"
     assert f"<summary>{head}</summary>" in text
     assert r"- **x\_1 is \*all\***: Look at \`m\[0\]\`." in text
-
-
-def test_the_table_of_kill_rates():
     other = EXERCISE | {"mutants": 9, "equivalent": 0}
     text = kill_table([EXERCISE, other])
     assert "2 typical mistakes" in text
@@ -122,7 +113,3 @@ def test_a_session_counts_minutes_and_points():
     minutes = sum(c.minutes for c in BOOK if c.number in (4, 5))
     assert f"read {minutes} minutes: [4. Masks](../04_masks.ipynb)" in text
     assert "exercise 4.1 (10 minutes, 1 point); rest |" in text
-
-
-def test_markdown_in_a_text_is_only_text():
-    assert quoted("a_b*[c]`") == r"a\_b\*\[c\]\`"
