@@ -24,8 +24,8 @@ from tools.kernels import write_kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
-    "torch einops jaxtyping matplotlib IPython ipykernel pytest nbval "
-    "nbformat hypothesis beartype"
+    "torch einops jaxtyping matplotlib safetensors babel tqdm IPython "
+    "ipykernel pytest nbval nbformat hypothesis beartype bs4"
 ).split()
 UNIT_TESTS = "tests/library"
 RATIOS = """\

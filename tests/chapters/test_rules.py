@@ -97,232 +97,187 @@ def test_modules_are_taught_in_the_order_of_their_cells():
     assert book(new="x = 1").taught == ["softmax", "attention", "new"]
 
 
-def changed(old: str, new: str) -> Book:
-    """A book whose first definition cell has another text."""
-    assert old in TEACHES_SOFTMAX
-    return book(TEACHES_SOFTMAX.replace(old, new))
-
-
 COMMENT = "  # the comment stays"
-NOT_ITS_TEXT = "same: this is not the text of lib/softmax.py: line "
-NOT_TAUGHT_BEFORE = (
-    "lib/softmax.py: in order: it imports lib.attention, which is not taught "
-    "before it"
-)
-FOUNDATION_FIRST = "it imports lib.softmax, but all others rest on it"
 PLUMBED = SERVES + "from lib.attention import f"
 TEACHES_F = "# lib/attention.py\ndef f(): ..."
+IN_ALL = "def f():\n    from lib.attention import attention as a"
 
 
-def late(line: str) -> Book:
-    """Chapter 2's module imports what is taught after it."""
+def breaks(rule, problem: str, *cells: str, **library: str):
+    return pytest.param(rule, problem, book(*cells, **library))
+
+
+def edit(old: str, new: str):
+    """Another text in the first definition cell."""
+    assert old in TEACHES_SOFTMAX
+    problem = "same: this is not the text of lib/softmax.py: line "
+    return breaks(same, problem, TEACHES_SOFTMAX.replace(old, new))
+
+
+def early(cell: str):
+    """A cell that imports what the next one teaches."""
+    problem = "in order: it imports attention of lib/attention.py, which no "
+    cells = [*CELLS[:3], cell, TEACHES_ATTENTION]
+    return breaks(in_order, f"{problem}cell before it teaches", *cells)
+
+
+def late(line: str):
+    """A module that imports what is taught after it."""
+    problem = "it imports lib.attention, which is not taught before it"
     text = {"softmax": f"{line}\n{SOFTMAX}", "attention": "attention = 1"}
-    return book(*CELLS[:3], "# lib/attention.py\nattention = 1", **text)
+    cells = [*CELLS[:3], "# lib/attention.py\nattention = 1"]
+    return breaks(in_order, problem, *cells, **text)
 
 
-# What breaks each rule, and what it says.
-BROKEN = {
-    same: [
-        (
-            changed("return x", "return 2 * x"),
-            f"{NOT_ITS_TEXT}7 has '    return 2 * x{COMMENT}', the library "
-            f"'    return x{COMMENT}'; change the library, not the cell, and "
-            "run `make sync`",
-        ),
-        (changed("LIMIT = 88", "LIMIT = 89"), NOT_ITS_TEXT),
-        (changed("LIMIT = 88\n\n\n", "LIMIT = 88\n\n"), NOT_ITS_TEXT),
-        (changed(COMMENT, ""), NOT_ITS_TEXT),
-        (changed("sum(exp(x)).", "sum(exp(x)).\n\n    More."), NOT_ITS_TEXT),
-        (changed(COMMENT, f"{COMMENT}\nprint(LIMIT)"), NOT_ITS_TEXT),
-        (
-            book(TEACHES_ATTENTION.replace("lib/attention", "lib/softmax")),
-            "same: lib/softmax.py does not define attention",
-        ),
-        *(
-            (
-                book(f"# lib/{module}.py\ndef f():\n    pass"),
-                f"same: lib/{module}.py is not a taught module",
-            )
-            for module in ("validate", "nowhere")
-        ),
-    ],
-    unique: [
-        *(
-            (
-                book(*CELLS, cell),
-                "02.ipynb, code cell 5: unique: softmax is the name of a "
-                "definition in lib/softmax.py",
-            )
-            for cell in [
-                "def softmax(x):\n    return x",
-                "a, (softmax, *b) = range(3), 4",
-                "with open('x') as softmax:\n    pass",
-                "from torch import softmax",
-                "from library import softmax",
-                "import numpy as softmax",
-                "from lib.figures import bars as softmax",
-                "#lib/softmax.py\ndef softmax(x):\n    return x",
-            ]
-        ),
-        (book("LIMIT = 3", *CELLS), "unique: LIMIT is the name of"),
-        (
-            book(attention=ATTENTION + "\n\ndef softmax(x):\n    return x\n"),
-            "lib/attention.py: unique: softmax.softmax exists too",
-        ),
-    ],
-    in_order: [
-        *(
-            (
-                book(*CELLS[:3], cell, TEACHES_ATTENTION),
-                "in order: it imports attention of lib/attention.py, which no "
-                "cell before it teaches; move the import below the",
-            )
-            for cell in [
-                "from lib.attention import attention",
-                "from lib import attention",
-                "import lib.attention",
-                "def f():\n    from lib.attention import attention as a",
-            ]
-        ),
-        (
-            book("# lib/softmax.py\nLIMIT = 88", "from lib import softmax"),
-            "it imports softmax of lib/softmax.py",
-        ),
-        (
-            book(*CELLS, "from lib.softmax import _helper"),
-            "it imports _helper",
-        ),
-        *(
-            (late(line), NOT_TAUGHT_BEFORE)
-            for line in [
-                "from lib.attention import attention",
-                "from lib import attention",
-                "from .attention import attention",
-                "import lib.attention",
-            ]
-        ),
-        (
-            book(
-                softmax=f"from lib import figures\n{SOFTMAX}", figures=SERVES
-            ),
-            "lib/softmax.py: in order: it imports lib.figures, which is not "
-            "taught",
-        ),
-        (
-            book(softmax=f"from lib import nowhere\n{SOFTMAX}"),
-            "it imports lib.nowhere, which does not exist",
-        ),
-        (book(validate=f"{SERVES}from lib import softmax"), FOUNDATION_FIRST),
-        (
-            book(**{"validate.numbers": "from lib.softmax import LIMIT"}),
-            f"lib/validate.py: in order: {FOUNDATION_FIRST}",
-        ),
-        (
-            book(**{"validate.numbers": "from ..attention import attention"}),
-            "lib/validate.py: in order: it imports lib.attention",
-        ),
-        (
-            book(
-                figures=f"{SERVES}from lib import shapes",
-                shapes=f"{SERVES}def f():\n    import lib.figures",
-            ),
-            "lib: in order: modules import each other: ",
-        ),
-        (
-            book(
-                TEACHES_SOFTMAX,
-                TEACHES_F,
-                softmax="import lib.other\n" + SOFTMAX,
-                other=PLUMBED,
-                attention="def f(): ...",
-            ),
-            "it imports lib.other, which is not taught",
-        ),
-    ],
-    complete: [
-        (
-            book(*CELLS[:3]),
-            "lib/attention.py: complete: no chapter teaches attention; begin "
-            "a cell with `# lib/attention.py`, name it there, and run",
-        ),
-        (
-            book(TEACHES_SOFTMAX.replace("LIMIT = 88\n\n\n", "")),
-            "no chapter teaches LIMIT",
-        ),
-        (book(new="def f():\n    pass"), "lib/new.py: complete: no chapter"),
-        (
-            book(*CELLS, TEACHES_ATTENTION),
-            "lib/attention.py: complete: attention is taught in 02.ipynb, "
-            "code cell 4 and in 02.ipynb, code cell 5; keep one of them",
-        ),
-    ],
-}
-HELPS = f"{SERVES}from lib.attention import attention\n"
-# What a rule could take for a mistake, and is none.
-ALLOWED = {
-    unique: [
-        book(*CELLS, cell)
-        for cell in [
-            "def slow_softmax(x):\n    return x",
-            "def f(softmax):\n    attention = softmax\n    return attention",
-            "result.softmax = 3",
-            "from lib.softmax import softmax",
-            "_helper = 3",
-        ]
-    ],
-    in_order: [
-        book(*CELLS, "def f():\n    from lib.attention import attention"),
-        book(*CELLS, "from lib.softmax import softmax, LIMIT"),
-        book(figures=HELPS + "from lib.validate import numbers"),
-        *(
-            book(
-                **{
-                    "validate": SERVES + line,
-                    "validate.numbers": "integer = 1",
-                    "validate.texts": line,
-                }
-            )
-            for line in [
-                "from . import numbers",
-                "from .numbers import integer",
-            ]
-        ),
-        book(  # plumbing stands on what is taught later
-            TEACHES_SOFTMAX,
-            TEACHES_F,
-            softmax="import lib.dates\n" + SOFTMAX,
-            dates=PLUMBED,
-            attention="def f(): ...",
-        ),
-        book(  # a module may begin before one that it uses
-            TEACHES_SOFTMAX,
-            TEACHES_ATTENTION,
-            "# lib/softmax.py\nNEW = 1",
-            softmax=SOFTMAX + "\n\nNEW = 1\nimport lib.attention",
-            attention=ATTENTION.partition("\n")[2],
-        ),
-    ],
-    complete: [book(validate=f"{SERVES}def integer(x):\n    pass")],
-}
+def imports(problem: str, module: str, text: str, **library: str):
+    """A module whose text imports what it may not."""
+    problem = f"lib/{module.partition('.')[0]}.py: in order: it {problem}"
+    return breaks(in_order, problem, **{module: text}, **library)
 
 
-def rows(table: dict) -> list:
-    return [
-        pytest.param(rule, row, id=f"{rule.__name__}-{number}")
-        for rule, all_rows in table.items()
-        for number, row in enumerate(all_rows)
-    ]
+TAKEN = "code cell 5: unique: softmax is the name of a definition in lib/soft"
+FIRST = "imports lib.softmax, but all others rest on it"
+BROKEN = [
+    edit("return x", "return 2 * x"),
+    edit("LIMIT = 88\n\n\n", "LIMIT = 88\n\n"),
+    edit(COMMENT, ""),
+    edit("sum(exp(x)).", "sum(exp(x)).\n\n    More."),
+    edit(COMMENT, f"{COMMENT}\nprint(LIMIT)"),
+    breaks(
+        same,
+        "same: lib/softmax.py does not define attention",
+        TEACHES_ATTENTION.replace("lib/attention", "lib/softmax"),
+    ),
+    breaks(same, "is not a taught module", "# lib/validate.py\nx = 1"),
+    breaks(same, "is not a taught module", "# lib/nowhere.py\nx = 1"),
+    breaks(unique, TAKEN, *CELLS, "def softmax(x):\n    return x"),
+    breaks(unique, TAKEN, *CELLS, "a, (softmax, *b) = range(3), 4"),
+    breaks(unique, TAKEN, *CELLS, "with open('x') as softmax:\n    pass"),
+    breaks(unique, TAKEN, *CELLS, "from torch import softmax"),
+    breaks(unique, TAKEN, *CELLS, "from library import softmax"),
+    breaks(unique, TAKEN, *CELLS, "import numpy as softmax"),
+    breaks(unique, TAKEN, *CELLS, "from lib.figures import a as softmax"),
+    breaks(unique, "unique: LIMIT is the name of", "LIMIT = 3", *CELLS),
+    breaks(
+        unique,
+        "lib/attention.py: unique: softmax.softmax exists too",
+        attention=ATTENTION + "\n\ndef softmax(x):\n    return x\n",
+    ),
+    early("from lib.attention import attention"),
+    early("from lib import attention"),
+    early("import lib.attention"),
+    early(IN_ALL),
+    breaks(
+        in_order,
+        "it imports softmax of lib/softmax.py",
+        "# lib/softmax.py\nLIMIT = 88",
+        "from lib import softmax",
+    ),
+    breaks(
+        in_order,
+        "it imports _helper",
+        *CELLS,
+        "from lib.softmax import _helper",
+    ),
+    late("from lib import attention"),
+    late("from .attention import attention"),
+    late("import lib.attention"),
+    imports(
+        "imports lib.figures, which is not taught",
+        "softmax",
+        f"from lib import figures\n{SOFTMAX}",
+        figures=SERVES,
+    ),
+    imports(
+        "imports lib.nowhere, which does not exist",
+        "softmax",
+        f"from lib import nowhere\n{SOFTMAX}",
+    ),
+    imports(FIRST, "validate", f"{SERVES}from lib import softmax"),
+    imports(FIRST, "validate.numbers", "from lib.softmax import LIMIT"),
+    imports(FIRST, "validate.numbers", "from ..softmax import LIMIT"),
+    breaks(
+        in_order,
+        "lib: in order: modules import each other: ",
+        figures=f"{SERVES}from lib import shapes",
+        shapes=f"{SERVES}def f():\n    import lib.figures",
+    ),
+    breaks(
+        in_order,
+        "it imports lib.other, which is not taught",
+        TEACHES_SOFTMAX,
+        TEACHES_F,
+        softmax="import lib.other\n" + SOFTMAX,
+        other=PLUMBED,
+        attention="def f(): ...",
+    ),
+    breaks(
+        complete,
+        "lib/attention.py: complete: no chapter teaches attention; begin",
+        *CELLS[:3],
+    ),
+    breaks(
+        complete,
+        "no chapter teaches LIMIT",
+        TEACHES_SOFTMAX.replace("LIMIT = 88\n\n\n", ""),
+    ),
+    breaks(complete, "lib/new.py: complete: no", new="def f():\n    pass"),
+    breaks(
+        complete,
+        "lib/attention.py: complete: attention is taught in 02.ipynb, "
+        "code cell 4 and in 02.ipynb, code cell 5; keep one of them",
+        *CELLS,
+        TEACHES_ATTENTION,
+    ),
+]
 
 
-@pytest.mark.parametrize("rule, row", rows(BROKEN))
-def test_a_rule_names_what_breaks_it(rule, row):
-    broken, problem = row
+@pytest.mark.parametrize("rule, problem, broken", BROKEN)
+def test_a_rule_names_what_breaks_it(rule, problem, broken):
     assert problem in next(rule(broken))
 
 
-@pytest.mark.parametrize("rule, allowed", rows(ALLOWED))
-def test_a_rule_lets_pass_what_keeps_it(rule, allowed):
-    assert list(rule(allowed)) == []
+def test_the_first_line_that_differs_is_shown():
+    cell = TEACHES_SOFTMAX.replace("return x", "return 2 * x")
+    assert next(same(book(cell))).endswith(
+        f"line 7 has '    return 2 * x{COMMENT}', the library '    return x"
+        f"{COMMENT}'; change the library, not the cell, and run `make sync`"
+    )
+
+
+PARTS = {"validate.numbers": "integer = 1", "validate": SERVES}
+# What a rule could take for a mistake, and is none.
+ALLOWED = [
+    book(*CELLS, "def f(softmax):\n    attention = softmax\n    return 1"),
+    book(*CELLS, "result.softmax = 3\n_helper = 3"),
+    book(*CELLS, IN_ALL),
+    book(*CELLS, "from lib.softmax import softmax, LIMIT"),
+    book(
+        figures=f"{SERVES}from lib.attention import attention\n"
+        "from lib.validate import numbers"
+    ),
+    book(**PARTS | {"validate": SERVES + "from . import numbers"}),
+    book(**PARTS, **{"validate.texts": "from .numbers import integer"}),
+    book(  # plumbing stands on what is taught later
+        TEACHES_SOFTMAX,
+        TEACHES_F,
+        softmax="import lib.dates\n" + SOFTMAX,
+        dates=PLUMBED,
+        attention="def f(): ...",
+    ),
+    book(  # a module may begin before one that it uses
+        TEACHES_SOFTMAX,
+        TEACHES_ATTENTION,
+        "# lib/softmax.py\nNEW = 1",
+        softmax=SOFTMAX + "\n\nNEW = 1\nimport lib.attention",
+        attention=ATTENTION.partition("\n")[2],
+    ),
+]
+
+
+@pytest.mark.parametrize("allowed", ALLOWED)
+def test_what_keeps_the_rules_passes(allowed):
+    assert problems(allowed) == []
 
 
 # the text of a definition cell

@@ -14,7 +14,7 @@ import pytest
 from _ext.page_view import page_cells
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools import alone, colab
+from tools import alone, colab, gpu_report
 from tools.colab import Address
 from tools.taught import ROOT, chapters
 
@@ -201,6 +201,7 @@ def test_it_brings_all_that_colab_may_lack_and_nothing_else():
     there = {"IPython", "lib", "matplotlib", "numpy", "torch"}
     needed = imported() - sys.stdlib_module_names - there
     assert colab.pins(ROOT).keys() == needed
+    assert needed <= {*gpu_report.NEEDED}  # it has no network to fetch them
 
 
 @pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
