@@ -204,22 +204,6 @@ def test_it_brings_all_that_colab_may_lack_and_nothing_else():
     assert needed <= {*gpu_report.NEEDED}  # it has no network to fetch them
 
 
-@pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
-def test_it_is_short_and_in_the_style_of_the_book(address):
-    source = fetch(address)
-    assert source.startswith(colab.FIRST_LINE)
-    assert source.count("\n") < 30
-    settings = f"--config={ROOT / 'pyproject.toml'}"
-    for command in (["check"], ["format", "--diff"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, settings, "-"],
-            input=source + "\n",
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout
-
-
 def test_it_becomes_the_first_code_cell_and_stays_it():
     notebook = new_notebook(
         cells=[

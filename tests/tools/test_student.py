@@ -10,9 +10,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from book._ext.answers import SOLUTION
 from tests import sample
-from tools import alone, colab, exercises, student, sync
+from tools import colab, exercises, student, sync
 from tools.cells import is_exercise
-from tools.taught import ROOT, chapters
+from tools.taught import chapters
 
 LINK = re.compile(r"\]\(([^)\s#]+)[^)\s]*\)")
 QUICKEST = next(path for path in chapters() if path.stem == "04_masks")
@@ -323,16 +323,6 @@ def is_check(cell) -> bool:
     return is_exercise(cell) and cell.metadata["nbgrader"]["grade"]
 
 
-def assert_nothing_is_started(path: Path, chapter: Path) -> None:
-    """Run a notebook where it lies; each check says the same."""
-    checks = filter(is_check, sync.read(chapter).cells)
-    calls = [student.CALL.search(cell.source) for cell in checks]
-    notebook = sync.read(path)
-    sync.execute(notebook, path.parent, path.name)
-    said = [c.outputs[0].text for c in notebook.cells if is_check(c)]
-    assert said == [f"{c[1]} {c[2]}: not started.\n" for c in calls]
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -342,17 +332,9 @@ def assert_nothing_is_started(path: Path, chapter: Path) -> None:
     ids=lambda path: path.stem,
 )
 def test_it_runs_in_its_folder(path, variant):
-    assert_nothing_is_started(variant / path.name, path)
-
-
-@pytest.mark.slow
-def test_it_runs_alone(variant, tmp_path):
-    address = alone.publish(tmp_path / "book.git")
-    notebook = sync.read(variant / QUICKEST.name)
-    first_cell = colab.first_cell(address, colab.pins(ROOT))
-    colab.put_first_cell(notebook, first_cell)
-    path = tmp_path / "alone" / QUICKEST.name
-    path.parent.mkdir()
-    path.write_text(sync.to_text(notebook), encoding="utf-8")
-    assert_nothing_is_started(path, QUICKEST)
-    assert (path.parent / "book-files" / "book" / "lib").is_dir()
+    checks = filter(is_check, sync.read(path).cells)
+    calls = [student.CALL.search(cell.source) for cell in checks]
+    notebook = sync.read(variant / path.name)
+    sync.execute(notebook, variant, path.name)
+    said = [c.outputs[0].text for c in notebook.cells if is_check(c)]
+    assert said == [f"{c[1]} {c[2]}: not started.\n" for c in calls]
