@@ -183,7 +183,7 @@ BROKEN = [
     late("from .attention import attention"),
     late("import lib.attention"),
     imports(
-        "imports lib.figures, which is not taught",
+        "imports lib.figures, which is not taught.",
         "softmax",
         f"from lib import figures\n{SOFTMAX}",
         figures=SERVES,
@@ -204,7 +204,7 @@ BROKEN = [
     ),
     breaks(
         in_order,
-        "it imports lib.other, which is not taught",
+        "it imports lib.other, which is not taught.",
         TEACHES_SOFTMAX,
         TEACHES_F,
         softmax="import lib.other\n" + SOFTMAX,
@@ -234,7 +234,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("rule, problem, broken", BROKEN)
 def test_a_rule_names_what_breaks_it(rule, problem, broken):
-    assert problem in next(rule(broken))
+    assert problem in next(rule(broken)) + "."
 
 
 PARTS = {"validate.numbers": "integer = 1", "validate": SERVES}

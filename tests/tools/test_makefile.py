@@ -58,6 +58,11 @@ def test_a_python_that_is_named_tests_the_gpu_as_it_is(arguments, env):
     assert said == "python3 -m tools.gpu_report\n"
 
 
+def test_a_dead_kernel_is_given_up_after_ten_minutes():
+    said = make("-n", "test-notebooks").stdout
+    assert said.count("--nbval-cell-timeout 600") == said.count("--nbval ") > 0
+
+
 def test_sync_writes_all_pages_that_programs_write():
     said = make("-n", "sync").stdout
     for page in ("teaching", "gallery_page", "shapes_page"):

@@ -144,7 +144,7 @@ def test_a_cell_fails_and_says_why(outcome, number, problem):
 
 
 def test_the_run_fails_and_names_the_cells(outcome):
-    assert "bad.ipynb, In [1]" in outcome.result.stdout
+    assert f"bad.ipynb, In [{len(FAILING)}]" in outcome.result.stdout
     assert f"{len(FAILING)} failed, 5 passed" in outcome.result.stdout
 
 
