@@ -27,8 +27,13 @@ def problems(page: list) -> Iterator[str]:
     return (problem for rule in RULES for problem in rule(page))
 
 
+def errs():
+    return new_output("error", ename="KeyError", evalue="3")
+
+
 LONG = "word " * 34
 ALLOWED = [
+    code("1", errs(), tags=["raises-exception"]),
     code("1", tags=["nbval-ignore-output"], book={"exempt": "a race"}),
     code("a = '''\n!ls\n%ls'''\nb = (7\n    % 3)"),
     code("# lib/x.py\n" + "1\n" * 59),
@@ -56,10 +61,6 @@ def on(part: str, broken: dict) -> dict:
 
 def printed(text: str) -> dict:
     return {"more": [code("1", prints(f"a line\nof {text} words"))]}
-
-
-def errs():
-    return new_output("error", ename="KeyError", evalue="3")
 
 
 HYGIENE = {
