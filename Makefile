@@ -13,8 +13,8 @@ PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
-NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
-  --no-loadscope-reorder
+NBVAL := $(PYTEST) -p tools.plugin --nbval --nbval-cell-timeout 600 \
+  --dist loadscope --no-loadscope-reorder
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 GRADING = $(BIN)/python -m tools.grading \
   $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
@@ -115,7 +115,7 @@ test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packa
 
 test-nbgrader: .venv-nbgrader/.done ## 4 minutes | the chapters through nbgrader, nbgitpuller and JupyterHub
 	.venv-nbgrader/bin/python -m pytest -q -rs -p no:cacheprovider \
-	  -c /dev/null --rootdir . tests/nbgrader
+	  -c /dev/null --rootdir . tests/tools/nbgrader
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -169,9 +169,9 @@ FORCE:
 	  -r tests/conformance/requirements.txt
 	@touch $@
 
-.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/nbgrader/requirements.txt
+.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/tools/nbgrader/requirements.txt
 	@echo "Installing nbgrader and JupyterHub (250 MB, a minute)."
-	@$(@D)/bin/python -m pip install -qq -r tests/nbgrader/requirements.txt
+	@$(@D)/bin/python -m pip install -qq -r tests/tools/nbgrader/requirements.txt
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)

@@ -196,22 +196,9 @@ def same(book: Book) -> Iterator[str]:
             continue
         if cell.source != expected:
             yield (
-                f"{cell.where}: same: this is not the text of {file}: "
-                f"{first_difference(cell.source, expected)}; change the "
-                "library, not the cell, and run `make sync`"
+                f"{cell.where}: same: this is not the text of {file}; change "
+                "the library, not the cell, and run `make sync`"
             )
-
-
-def first_difference(cell: str, expected: str) -> str:
-    """The first line in which a definition cell is wrong."""
-    was, must = cell.split("\n"), expected.split("\n")
-    length = min(len(was), len(must))
-    line = next((i for i in range(length) if was[i] != must[i]), length)
-    here, there = (
-        repr(lines[line]) if line < len(lines) else "nothing"
-        for lines in (was, must)
-    )
-    return f"line {line + 1} has {here}, the library {there}"
 
 
 def unique(book: Book) -> Iterator[str]:

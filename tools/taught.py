@@ -176,3 +176,12 @@ def as_taught(source: str, cell: str) -> str:
 
 def is_constant(node: Definition) -> bool:
     return isinstance(node, ast.Assign | ast.AnnAssign)
+
+
+def write_page(page: Path, text: str, root: Path = ROOT) -> str:
+    """Write a page if it has changed; what happened, in one line."""
+    path = root / page
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return f"{page.name}: up to date"
+    path.write_text(text, encoding="utf-8")
+    return f"{page.name}: written"

@@ -122,11 +122,6 @@ def test_random_numbers_go_on_as_before():
     assert torch.equal(torch.rand(1), expected)
 
 
-def test_an_unknown_project():
-    with pytest.raises(ValueError, match="expected a project, 1 to 5, got 9"):
-        project(9)
-
-
 def test_the_command(tmp_path, capsys):
     good = FOLDER / "samples" / "project_1_good.py"
     assert __main__.main(["1", str(good)]) == 0
