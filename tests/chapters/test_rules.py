@@ -131,7 +131,7 @@ def late(line: str):
 
 def imports(problem: str, module: str, text: str, **library: str):
     """A module whose text imports what it may not."""
-    problem = f"lib/{module.partition('.')[0]}.py: in order: it {problem}"
+    problem = f"lib/{module.partition('/')[0]}.py: in order: it {problem}"
     return breaks(in_order, problem, **{module: text}, **library)
 
 
@@ -183,7 +183,7 @@ BROKEN = [
     late("from .attention import attention"),
     late("import lib.attention"),
     imports(
-        "imports kit.figures, which is not taught.",
+        "imports lib.figures, which is not taught.",
         "softmax",
         f"from lib import figures\n{SOFTMAX}",
         figures=SERVES,
@@ -194,13 +194,13 @@ BROKEN = [
         f"from lib import nowhere\n{SOFTMAX}",
     ),
     imports(FIRST, "validate", f"{SERVES}from lib import softmax"),
-    imports(FIRST, "validate.numbers", "from lib.softmax import LIMIT"),
-    imports(FIRST, "validate.numbers", "from ..softmax import LIMIT"),
+    imports(FIRST, "validate/numbers", "from lib.softmax import LIMIT"),
+    imports(FIRST, "validate/numbers", "from ..softmax import LIMIT"),
     breaks(
         in_order,
         "lib: in order: modules import each other: ",
         figures=f"{SERVES}from lib import shapes",
-        shapes=f"{SERVES}def f():\n    import kit.figures",
+        shapes=f"{SERVES}def f():\n    import lib.figures",
     ),
     breaks(
         in_order,
@@ -237,7 +237,7 @@ def test_a_rule_names_what_breaks_it(rule, problem, broken):
     assert problem in next(rule(broken)) + "."
 
 
-PARTS = {"validate.numbers": "integer = 1", "validate": SERVES}
+PARTS = {"validate/numbers": "integer = 1", "validate": SERVES}
 # What a rule could take for a mistake, and is none.
 ALLOWED = [
     book(*CELLS, "def f(softmax):\n    attention = softmax\n    return 1"),
@@ -249,12 +249,12 @@ ALLOWED = [
         "from lib.validate import numbers"
     ),
     book(**PARTS | {"validate": SERVES + "from . import numbers"}),
-    book(**PARTS, **{"validate.texts": "from .numbers import integer"}),
+    book(**PARTS, **{"validate/texts": "from .numbers import integer"}),
     book(  # plumbing stands on what is taught later
         TEACHES_SOFTMAX,
         TEACHES_F,
-        softmax="import kit.dates\n" + SOFTMAX,
-        dates=PLUMBED,
+        softmax="import lib.decoders\n" + SOFTMAX,
+        decoders=PLUMBED,
         attention="def f(): ...",
     ),
     book(  # a module may begin before one that it uses
@@ -393,7 +393,7 @@ def test_the_table_of_contents_orders_the_chapters(tmp_path):
     (folder / "marks.py").write_text("from lib.softmax import softmax")
     read = read_book(tmp_path)
     assert problems(read) == []
-    package = {"figures": SERVES, "figures.marks": CELLS[2]}
+    package = {"figures": SERVES, "figures/marks": CELLS[2]}
     assert read.library == LIBRARY | package
     assert {name: path.stem for name, path in homes(tmp_path).items()} == {
         "softmax": "zebra",

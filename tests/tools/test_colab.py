@@ -184,7 +184,12 @@ def test_it_shows_what_pip_says(in_the_book, monkeypatch):
 
 def imported():
     """What chapters and library import, but for Python's own."""
-    sources = [p.read_text() for p in (ROOT / "book/lib").rglob("*.py")]
+    ours = [
+        p
+        for name in ("lib", "kit")
+        for p in (ROOT / "book" / name).rglob("*.py")
+    ]
+    sources = [path.read_text() for path in ours]
     for path in chapters():
         cells = nbformat.read(path, as_version=4).cells
         sources += [c.source for c in cells if c.cell_type == "code"]
@@ -192,13 +197,13 @@ def imported():
     for node in (n for text in sources for n in ast.walk(ast.parse(text))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and not node.level:
             names.add(node.module)
     return {name.partition(".")[0] for name in names}
 
 
 def test_it_brings_all_that_colab_may_lack_and_nothing_else():
-    there = {"IPython", "lib", "matplotlib", "numpy", "torch"}
+    there = {"IPython", "kit", "lib", "matplotlib", "numpy", "torch"}
     needed = imported() - sys.stdlib_module_names - there
     assert colab.pins(ROOT).keys() == needed
     assert needed <= {*gpu_report.NEEDED}  # it has no network to fetch them

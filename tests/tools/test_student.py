@@ -40,6 +40,7 @@ FILES = {
     "_toc.yml": "root: book/index\nparts:\n- chapters:\n"
     "  - file: book/04_one\n",
     "book/lib/one.py": "ONE = 1\n",
+    "book/kit/two.py": "TWO = 2\n",
     "book/data/one.json": "1\n",
     "benchmarks/results/one.json": "1\n",
     "benchmarks/public/reproductions/one.py": "1\n",
