@@ -1,6 +1,7 @@
 """The built site, and a small book that has a page of every kind."""
 
 import json
+import re
 import shutil
 from functools import cache
 
@@ -10,11 +11,13 @@ import yaml
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from book._ext.book_site.pages.mathematics import MATHML
 from book._ext.book_site.search.index import FILE, START
 from tests.site.conftest import ROOT, address, build, site  # noqa: F401
 from tools import taught
 from tools.gpu_report import source_hash
 
+COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
 GLOSSARY = """\
 # Glossary
 
@@ -111,13 +114,15 @@ def small(tmp_path_factory):
 
 @cache
 def soup_of(path):
-    """A built page, parsed."""
-    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    """A built page, parsed without its MathML and the colours of code."""
+    text = COLOURED.sub(r"\1", MATHML.sub("", path.read_text("utf-8")))
+    return BeautifulSoup(text, "html.parser")
 
 
+@cache
 def anchors_of(path):
     """What an address can name on a page."""
-    return {tag["id"] for tag in soup_of(path).find_all(id=True)}
+    return set(re.findall(r'<[^>]* id="([^"]+)"', path.read_text("utf-8")))
 
 
 def index_of(folder):
