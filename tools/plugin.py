@@ -17,6 +17,12 @@ from jupyter_client.manager import KernelManager
 from tools.compare import outputs_difference
 
 REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements.txt"
+DRAWN = Path(__file__).resolve().with_name("drawn.py")
+LOOK = f"""\
+import runpy as _runpy
+_look = _runpy.run_path({str(DRAWN)!r})["look"]
+get_ipython().events.register("post_execute", _look)
+del _runpy, _look"""
 MAY_RAISE = {"raises-exception", "nbval-raises-exception"}
 
 
@@ -40,6 +46,7 @@ class Kernel(nbval.kernel.RunningKernel):
             self.kc.start_channels()
             self.kc.wait_for_ready(timeout=timeout)
             self._ensure_iopub_up()
+            self.kc.execute(LOOK, silent=True, store_history=False)
         except BaseException:
             self.stop()
             raise
