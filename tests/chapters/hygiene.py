@@ -4,10 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tools.cells import EFFORT
-from tools.compare import fields
-from tools.plugin import stored_problems
-from tools.taught import MARKER, ROOT
+from tools.chapters.compare import fields
+from tools.chapters.plugin import stored_problems
+from tools.source.cells import EFFORT
+from tools.source.taught import MARKER, ROOT
 
 BOOK = ROOT / "book"
 LONGEST_CELL = 30  # lines

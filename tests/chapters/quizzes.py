@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from book._ext.book_site.source.quiz import Question, is_quiz, questions
-from tools import cells
+from tools.source import cells
 
 QUESTIONS, CHOICES = range(5, 9), (3, 4)
 FEWEST_WORDS = 6  # of an explanation

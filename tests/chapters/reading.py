@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from statistics import median
 
-from tools import cells
-from tools.taught import symbols
+from tools.source import cells
+from tools.source.taught import symbols
 
 CLASS_LINES = 60  # any other cell: hygiene.LONGEST_CELL
 TEACHING_CELLS, MEDIAN_LINES, WORDS = (15, 30), 6, (1_500, 3_000)

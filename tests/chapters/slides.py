@@ -10,9 +10,9 @@ from textwrap import dedent, indent
 
 from nbformat.v4 import new_markdown_cell
 
-from tools import cells as kinds
-from tools.prose import ON_PAPER, unproved
-from tools.slides import deck
+from tools.chapters.prose import ON_PAPER, unproved
+from tools.editions.slides import deck
+from tools.source import cells as kinds
 
 SLIDES = range(10, 19)  # in a deck, the title slide counted
 WORDS = 35  # on a slide, its title counted, formulas and code not

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from book._ext.book_site.pages import glossary
-from tools.cells import before_exercises
-from tools.prose import CHAPTER, numbers_of_code
-from tools.taught import ROOT, chapters, toc_files
+from tools.chapters.prose import CHAPTER, numbers_of_code
+from tools.source.cells import before_exercises
+from tools.source.taught import ROOT, chapters, toc_files
 
 BOOK = ROOT / "book"
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)

@@ -4,8 +4,9 @@ import nbformat
 import pytest
 
 from tests.chapters import hygiene, quizzes, reading, slides
-from tools import cells, colab, sync
-from tools.taught import ROOT, chapters
+from tools.chapters import sync
+from tools.source import cells, colab
+from tools.source.taught import ROOT, chapters
 
 RULES = [
     *hygiene.RULES,

@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from tools.prose import unproved, unproved_in_sections
-from tools.taught import ROOT, chapters
+from tools.chapters.prose import unproved, unproved_in_sections
+from tools.source.taught import ROOT, chapters
 
 # A program writes them; tests of their own compare each with a fresh run.
 WRITTEN = {"gallery", "shapes"}

@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
-from tools.rules import (
+from tools.chapters.rules import (
     FOUNDATION,
     PLUMBING,
     Book,
@@ -17,7 +17,7 @@ from tools.rules import (
     same,
     unique,
 )
-from tools.taught import as_taught, homes
+from tools.source.taught import as_taught, homes
 
 SOFTMAX = '''\
 """Chapter 2."""

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kit.gallery import GALLERY
-from tools import gallery_page, shapes_page
-from tools.taught import ROOT, write_page
+from tools.chapters import gallery_page, shapes_page
+from tools.source.taught import ROOT, write_page
 
 
 @pytest.mark.parametrize("writer", [gallery_page, shapes_page])

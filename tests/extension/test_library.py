@@ -5,7 +5,7 @@ import pytest
 from book._ext.book_site.pages import library as pages
 from book._ext.book_site.pages import reference
 from tests.extension.conftest import ROOT, soup_of
-from tools import taught
+from tools.source import taught
 
 SOURCE = '''\
 from x import y

@@ -9,8 +9,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from book._ext.book_site.source import notebook as view
 from book._ext.book_site.source.outputs import Refused, clean, cleaned
-from tools.cells import without_scripts
-from tools.taught import chapters
+from tools.source.cells import without_scripts
+from tools.source.taught import chapters
 
 NEEDED = [
     '<table border="1" class="dataframe"><caption>A &amp; B</caption>'

@@ -33,7 +33,7 @@ def test_the_extension_needs_nothing_of_the_chapters():
 
 def test_what_the_extension_reads_the_book_with_knows_nothing_of_it():
     """So the tools that read chapters stand below it, and it has no copy."""
-    code = "import sys, tools.cells, tools.taught, tools.colab, tools.answers"
+    code = "import sys\nfrom tools.source import answers, cells, colab, taught"
     code += "\nassert not any('book_site' in name for name in sys.modules)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 

@@ -14,7 +14,7 @@ from nbformat.v4 import new_markdown_cell
 from book._ext.book_site.search.index import FILE, OF_SPHINX
 from tests.extension.conftest import anchors_of, build, index_of, soup_of
 from tests.site.visit import Visit, until
-from tools.taught import contents
+from tools.source.taught import contents
 
 HERE = Path(__file__).parent
 QUERIES, UNTUNED = (

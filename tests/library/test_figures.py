@@ -1,7 +1,7 @@
 """kit.figures: its colours, on a light page and on a dark one.
 
-Each figure is compared with the stored one, and looked at by `tools.drawn`,
-where its chapter runs.
+Each figure is compared with the stored one, and looked at (tools/chapters/
+drawn.py), where its chapter runs.
 """
 
 import inspect
@@ -15,7 +15,14 @@ from matplotlib.colors import to_hex, to_rgb
 
 from kit import figures
 from kit.figures import marks
-from tools.drawn import BRIGHTER, DARK_PAGE, LUMINANCE, ROLES, dark, linear
+from tools.chapters.drawn import (
+    BRIGHTER,
+    DARK_PAGE,
+    LUMINANCE,
+    ROLES,
+    dark,
+    linear,
+)
 
 both = pytest.mark.parametrize("seen", [to_rgb, dark])
 TO_XYZ = np.array(  # linear sRGB to XYZ, each row divided by white's

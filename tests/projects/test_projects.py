@@ -8,7 +8,7 @@ import torch
 from kit import projects
 from kit.exercises import Wrong
 from kit.projects import NUMERALS, __main__, examine, load, project, requires
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 FOLDER = ROOT / "book" / "teach"
 PAGE = (FOLDER / "projects.md").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from tests.site.conftest import ROOT
 from tests.site.pages import NOTEBOOKS, PAGES
 from tests.site.test_html import soup_of
 from tests.site.visit import on_desktop, until
-from tools import colab
+from tools.source import colab
 
 CHAPTER = "book/05_heads.html"
 AFTER, BEFORE = "book/06_positions.html", "book/04_masks.html"

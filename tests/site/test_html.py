@@ -17,7 +17,7 @@ from book._ext.book_site.source.notebook import CALL
 from book._ext.book_site.source.quotes import curly
 from tests.site.conftest import ROOT
 from tests.site.pages import HAS_ADDRESS, NOTEBOOKS, PAGES
-from tools import cells
+from tools.source import cells
 
 # The MathML repeats what is shown; the colours of code are of no matter.
 MATHML = re.compile(r"<math\b.*?</math>", re.S)

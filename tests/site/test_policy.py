@@ -18,7 +18,7 @@ from tests.site.conftest import ROOT, served
 from tests.site.pages import NOTEBOOKS, PAGES
 from tests.site.record import press
 from tests.site.visit import Visit, comes, until
-from tools.slides import __main__ as decks
+from tools.editions.slides import __main__ as decks
 
 THEME = ROOT / "book" / "_ext" / "book_site" / "theme"
 MOVED = "book/12_decoding.html"

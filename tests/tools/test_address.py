@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from tools import address, colab
-from tools.address import PLACEHOLDER, Place
+from tools.source import address, colab
+from tools.source.address import PLACEHOLDER, Place
 
 OWN = "https://github.com/fork/book"
 WHO = ("-c", "user.name=A", "-c", "user.email=a@b.example")

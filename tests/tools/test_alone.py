@@ -8,9 +8,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests.tools.test_plugin import run_pytest
-from tools import alone, sync
-from tools.kernels import write_kernels
-from tools.taught import ROOT, chapters
+from tools.chapters import alone, sync
+from tools.chapters.kernels import write_kernels
+from tools.source.taught import ROOT, chapters
 
 PUBLIC = "https://github.com/some-owner/executable-transformer"
 

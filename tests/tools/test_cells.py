@@ -2,7 +2,7 @@
 
 from tests import sample
 from tests.chapters.made import check, code, words
-from tools import cells
+from tools.source import cells
 
 
 def test_minutes_come_from_words_lines_and_exercises():

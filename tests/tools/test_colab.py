@@ -14,9 +14,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from book._ext.book_site.source.notebook import page_cells
-from tools import alone, colab, gpu_report
-from tools.colab import Address
-from tools.taught import ROOT, chapters
+from tools import gpu as gpu_report
+from tools.chapters import alone
+from tools.source import colab
+from tools.source.colab import Address
+from tools.source.taught import ROOT, chapters
 
 TAG = "v1.0"
 PUBLIC = Address("https://github.com/some-owner/executable-transformer", TAG)

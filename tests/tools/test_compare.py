@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from tools.compare import (
+from tools.chapters.compare import (
     figure_difference,
     outputs_difference,
     text_difference,

@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 README, CONTRIBUTING, MAKEFILE, PROJECT = (
     (ROOT / name).read_text(encoding="utf-8")

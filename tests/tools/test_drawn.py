@@ -3,7 +3,7 @@
 from matplotlib import pyplot as plt
 
 from kit.figures import INK, QUERY
-from tools.drawn import problems
+from tools.chapters.drawn import problems
 
 
 def test_what_cannot_be_read_and_what_is_too_small_or_wide_is_said():

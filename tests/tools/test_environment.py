@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools import environment
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 
 class Clone:
@@ -20,7 +20,7 @@ class Clone:
     def __init__(self, root: Path):
         self.root, self.ran, self.failing = root, [], []
         files = "requirements.txt tests/requirements.txt constraints.txt"
-        for name in [*files.split(), "tools/kernels.py"]:
+        for name in [*files.split(), "tools/chapters/kernels.py"]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
 
@@ -93,10 +93,10 @@ def test_a_failure_says_why_and_leaves_no_stamp(clone):
 def test_a_clone_that_moves_or_loses_its_python_is_made_anew(
     clone, monkeypatch
 ):
-    assert clone.install("tests")[-1] == "-m tools.kernels"
+    assert clone.install("tests")[-1] == "-m tools.chapters.kernels"
     moved = clone.root.rename(clone.root.with_name("moved"))
     monkeypatch.setattr(environment, "ROOT", moved)
-    assert clone.install("tests")[-1] == "-m tools.kernels"
+    assert clone.install("tests")[-1] == "-m tools.chapters.kernels"
     (moved / ".venv" / "bin" / "python").unlink()
     assert len(clone.install("tests")) == 2
     assert clone.ran[0].startswith("-m venv --clear")

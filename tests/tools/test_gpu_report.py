@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.tools.test_plugin import stdout, write_notebook
-from tools import gpu_report
-from tools.kernels import GPU_LAUNCHER, write_kernels
-from tools.taught import ROOT
+from tools import gpu as gpu_report
+from tools.chapters.kernels import GPU_LAUNCHER, write_kernels
+from tools.source.taught import ROOT
 
 MACHINE = {"device": "NVIDIA H200 (fake)", "torch": "2.11.0"}
 LIBRARY = "def test_a():\n    pass\ndef test_b():\n    assert {}\n"
@@ -19,7 +19,7 @@ LIBRARY = "def test_a():\n    pass\ndef test_b():\n    assert {}\n"
 DRY_RUN = f"""\
 import functools, os
 from pathlib import Path
-from tools import gpu_report
+from tools import gpu as gpu_report
 
 gpu_report.refusal = str
 gpu_report.machine = lambda: {MACHINE}
@@ -63,7 +63,7 @@ def test_both_kernels_run_this_python_alike_but_for_the_device(tmp_path):
 @pytest.mark.parametrize(
     "program, said",
     [
-        (["-m", "tools.gpu_report"], "test-gpu: no GPU: torch "),
+        (["-m", "tools.gpu"], "test-gpu: no GPU: torch "),
         ([str(GPU_LAUNCHER)], "book-gpu needs a GPU"),
     ],
 )

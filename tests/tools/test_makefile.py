@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("make"), reason="make is not installed"
@@ -35,8 +35,8 @@ BOX = "SUBMISSIONS=in box"
 @pytest.mark.parametrize(
     "arguments, last",
     [
-        (["test-gpu"], ".venv/bin/python -m tools.gpu_report"),
-        (["sync", "CHAPTER=05"], ".venv/bin/python -m tools.sync 05"),
+        (["test-gpu"], ".venv/bin/python -m tools.gpu"),
+        (["sync", "CHAPTER=05"], ".venv/bin/python -m tools.chapters.sync 05"),
         (["grade", BOX, "OUT=o"], f'{GRADE} "in box" --out "o"'),
         (
             ["grade", "CHAPTER=04", "JOBS=3", "ROSTER=r", "OPTIONS=--cpu 60"],
@@ -55,7 +55,7 @@ def test_what_is_said_to_make_is_said_to_the_tool(arguments, last):
 )
 def test_a_python_that_is_named_tests_the_gpu_as_it_is(arguments, env):
     said = make("-n", "test-gpu", *arguments, **env).stdout
-    assert said == "python3 -m tools.gpu_report\n"
+    assert said == "python3 -m tools.gpu\n"
 
 
 def test_a_dead_kernel_is_given_up_after_ten_minutes():

@@ -16,9 +16,9 @@ import pytest
 from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from tools import plugin
-from tools.kernels import write_kernels
-from tools.taught import ROOT
+from tools.chapters import plugin
+from tools.chapters.kernels import write_kernels
+from tools.source.taught import ROOT
 
 SHOW = "from IPython.display import Image; Image('drawn.png')"
 
@@ -70,7 +70,7 @@ def run_pytest(folder: Path, *arguments: str, **env: str):
     return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", "pyproject.toml"),
-            *("-p", "tools.plugin", "--nbval", str(folder)),
+            *("-p", "tools.chapters.plugin", "--nbval", str(folder)),
             *arguments,
         ],
         cwd=ROOT,

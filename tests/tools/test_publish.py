@@ -11,13 +11,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests.tools.test_plugin import run_pytest
-from tools import alone, colab, sync
-from tools.address import Place
-from tools.kernels import write_kernels
-from tools.publish import editions
-from tools.publish.__main__ import main, publish_notebooks
-from tools.publish.branch import Branch, PublishError
-from tools.taught import ROOT, chapters
+from tools.chapters import alone, sync
+from tools.chapters.kernels import write_kernels
+from tools.editions.publish import editions
+from tools.editions.publish.__main__ import main, publish_notebooks
+from tools.editions.publish.branch import Branch, PublishError
+from tools.source import colab
+from tools.source.address import Place
+from tools.source.taught import ROOT, chapters
 
 slow = pytest.mark.slow
 FORK = "https://github.com/fork/book"

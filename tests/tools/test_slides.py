@@ -4,7 +4,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 
 from tests.chapters.made import code, drawn, exercise, figure, prints, words
-from tools.slides import deck
+from tools.editions.slides import deck
 
 FIRST = new_markdown_cell("# 1. Name\n\n**A question?**")
 EXERCISES = words("Summary.\n\n## Exercises")

@@ -9,10 +9,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests import sample
-from tools import colab, exercises, student, sync
-from tools.answers import SOLUTION
-from tools.cells import is_exercise
-from tools.taught import chapters
+from tools.chapters import sync
+from tools.editions import student
+from tools.exercises import tasks as exercises
+from tools.source import colab
+from tools.source.answers import SOLUTION
+from tools.source.cells import is_exercise
+from tools.source.taught import chapters
 
 LINK = re.compile(r"\]\(([^)\s#]+)[^)\s]*\)")
 QUICKEST = next(path for path in chapters() if path.stem == "04_masks")

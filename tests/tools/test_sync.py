@@ -11,9 +11,10 @@ from nbformat.v4 import (
     new_output,
 )
 
-from tools import colab, sync
-from tools.colab import FIRST_LINE
-from tools.kernels import write_kernels
+from tools.chapters import sync
+from tools.chapters.kernels import write_kernels
+from tools.source import colab
+from tools.source.colab import FIRST_LINE
 
 LIBRARY = '''\
 def twice(x):

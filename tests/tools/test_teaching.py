@@ -12,8 +12,9 @@ from book._ext.book_site.pages.teaching import (
     schedule_text,
 )
 from book._ext.book_site.source.chapters import chapters
-from tools import exercises, mutants, teaching
-from tools.taught import ROOT
+from tools.exercises import mutants, teaching
+from tools.exercises import tasks as exercises
+from tools.source.taught import ROOT
 
 FOLDER = ROOT / "book" / "teach"
 BOOK = chapters(ROOT)

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 FOLDER = ROOT / ".github" / "workflows"
 TEXTS = {path.stem: path.read_text("utf-8") for path in FOLDER.glob("*.yml")}

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from tools import answers, cells, colab, exercises, slices, sync
-from tools.exercises import Task
-from tools.taught import ROOT, chapters
+from tools.chapters import sync
+from tools.exercises import slices
+from tools.exercises import tasks as exercises
+from tools.exercises.tasks import Task
+from tools.source import answers, cells, colab
+from tools.source.taught import ROOT, chapters
 
 LONGEST = 200_000  # characters of a cell; nobody types that many
 MEMORY = 10_000  # cells; most of them are the same in all submissions

@@ -8,7 +8,7 @@ Its own small theme replaces the stock one, which loads 1.5 MB of icon script.
 import hashlib
 from pathlib import Path
 
-from tools import answers, cells, taught
+from tools.source import answers, cells, taught
 
 from .frame import (
     foot,

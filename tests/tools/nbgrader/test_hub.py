@@ -20,7 +20,7 @@ import pytest
 
 pytest.importorskip("jupyterhub", reason="make test-nbgrader installs it")
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = ROOT / "tools" / "classroom" / "jupyterhub_config.py"
+CONFIG = ROOT / "tools" / "editions" / "classroom" / "jupyterhub_config.py"
 PATIENCE = 300  # seconds, until something that cannot come is given up
 AUTHOR = ("-c", "user.name=teacher", "-c", "user.email=t@example.org")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
-from tools import taught
+from tools.source import taught
 
 TITLE = re.compile(r'<meta property="og:title" content="([^"]*)"')
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from tools import colab, taught
+from tools.source import colab, taught
 
 from .repository import repository
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tools import address
+from tools.source import address
 
 GITHUB = "https://github.com/"
 HOST = re.compile(r"https://(github|gitlab)\.com/([^/]+)/(.+)")

@@ -19,7 +19,7 @@ from griffe import Module, Object
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
-from tools.taught import MARKER, definitions
+from tools.source.taught import MARKER, definitions
 
 from ..source.chapters import Chapter, chapters, homes
 from . import reference

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from docutils import nodes
 
-from tools.taught import MARKER
+from tools.source.taught import MARKER
 
 from ..pages.glossary import PAGE as GLOSSARY
 from ..pages.glossary import bold, find, names

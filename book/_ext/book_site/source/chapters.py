@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import cells, taught
+from tools.source import cells, taught
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,13 @@ import nbformat
 from nbformat.v4 import new_markdown_cell
 from sphinx.util.logging import getLogger
 
-from tools import cells, colab
-from tools.answers import solution, stub, without_hidden_tests, without_marks
+from tools.source import cells, colab
+from tools.source.answers import (
+    solution,
+    stub,
+    without_hidden_tests,
+    without_marks,
+)
 
 from .outputs import clean
 from .quiz import boxed, is_quiz
