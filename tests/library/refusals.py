@@ -32,6 +32,14 @@ def refuses(*table):
     return test
 
 
+def by_dtype(*tensors):
+    return {f"{x.dtype}": x for x in tensors}
+
+
+def by_shape(*tensors):
+    return {f"{tuple(x.shape)}": x for x in tensors}
+
+
 def no_integer(call, *names):
     values = {"NoneType": None, "float": 2.0, "bool": True}
     return [(name, call, TypeError, "an integer", values) for name in names]

@@ -21,7 +21,13 @@ from tests.library.draw import (
     same,
     size,
 )
-from tests.library.refusals import no_dropout, no_floating_tensor, refuses
+from tests.library.refusals import (
+    by_dtype,
+    by_shape,
+    no_dropout,
+    no_floating_tensor,
+    refuses,
+)
 
 
 def draw_qkv(*lead, q_len=3, k_len=5, d_head=7, d_value=2, **options):
@@ -194,22 +200,12 @@ def test_compiled_it_gives_the_same_numbers(masked, biased):
 
 Q, K, V = (torch.ones(shape) for shape in ((2, 3, 7), (2, 5, 7), (2, 5, 4)))
 call = partial(attention, q=Q, k=K, v=V)
-WIDE = {"torch.float64": K.double()}
-MASKS = {
-    "torch.float32": torch.ones(3, 5),
-    "torch.int32": torch.ones(3, 5).int(),
-}
-TO_SCORES = "broadcasts to the scores, (2, 3, 5)"
-MISFITS = {
-    f"{shape}": torch.ones(shape)
-    for shape in ((3,), (5, 3), (7, 3, 5), (2, 2, 3, 5), (1, 1, 3, 5))
-}
-NO_MASKS = {got: x.bool() for got, x in MISFITS.items()}
-NO_BIAS = {
-    "torch.bool": torch.ones(3, 5) > 0,
-    "torch.int32": torch.ones(3, 5).int(),
-}
-OTHER = {"float64": torch.ones(5).double(), "float16": torch.ones(5).half()}
+SHAPE, TO_SCORES = "shape (7,)", "broadcasts to the scores, (2, 3, 5)"
+BIAS, WIDE = torch.ones(7, 3, 5), by_dtype(K.double())
+BIASES = by_shape(BIAS, BIAS[0, 0, :3], BIAS[0].T, BIAS[None, :1])
+MASKS = {got: x > 0 for got, x in BIASES.items()}
+WHOLE = by_dtype(BIAS > 0, BIAS.int())
+OTHER = by_dtype(BIAS[0].double(), BIAS[0].half())
 HINT = "; what may not be attended to is said by the mask may_attend"
 ENDLESS = {
     f"{x}{HINT}": torch.full((5,), x) for x in (-math.inf, math.inf, math.nan)
@@ -218,7 +214,7 @@ test_bad_input_is_refused = refuses(
     *no_floating_tensor(call, "q", "k", "v"),
     ("k", call, TypeError, "torch.float32, the dtype of q", WIDE),
     ("v", call, TypeError, "torch.float32, the dtype of k", WIDE),
-    ("q", call, ValueError, "at least 2 axes", {"1 (shape (7,))": Q[0, 0]}),
+    ("q", call, ValueError, "at least 2 axes", {SHAPE: Q[0, 0]}),
     ("k", call, ValueError, "the leading axes (2,) of q", {"()": K[0]}),
     ("k", call, ValueError, "the leading axes (2,) of q", {"(1,)": K[:1]}),
     ("k", call, ValueError, "the width 7 of q", {"4": V}),
@@ -227,12 +223,12 @@ test_bad_input_is_refused = refuses(
     ("v", call, ValueError, "for each key, (2, 5)", {"(2, 3)": V[:, :3]}),
     ("v", call, ValueError, "for each key, (2, 5)", {"(5,)": V[0]}),
     ("may_attend", call, TypeError, "a tensor", {"list": [True]}),
-    ("may_attend", call, TypeError, "boolean tensor, True = may", MASKS),
-    ("may_attend", call, ValueError, TO_SCORES, NO_MASKS),
+    ("may_attend", call, TypeError, "boolean tensor, True = may", by_dtype(Q)),
+    ("may_attend", call, ValueError, TO_SCORES, MASKS),
     ("score_bias", call, TypeError, "a tensor", {"list": [1.0]}),
-    ("score_bias", call, TypeError, "a floating-point tensor", NO_BIAS),
+    ("score_bias", call, TypeError, "a floating-point tensor", WHOLE),
     ("score_bias", call, TypeError, "dtype of the queries", OTHER),
-    ("score_bias", call, ValueError, TO_SCORES, MISFITS),
+    ("score_bias", call, ValueError, TO_SCORES, BIASES),
     ("score_bias", call, ValueError, "finite numbers", ENDLESS),
     *no_dropout(call),
 )
