@@ -1,8 +1,7 @@
 """lib.positions against the formulas, and against what they promise."""
 
-import copy
 import math
-import pickle
+from functools import partial
 
 import pytest
 import torch
@@ -18,24 +17,32 @@ from lib.positions import (
 )
 from tests.library.draw import (
     DEVICE,
-    DTYPES,
     close,
     dtype,
     lead,
     normal,
-    refused,
     same,
     size,
+)
+from tests.library.refusals import (
+    by_shape,
+    no_dropout,
+    no_floating_tensor,
+    no_integer,
+    no_number,
+    no_size,
+    refuses,
 )
 
 even = st.sampled_from([2, 4, 6, 10, 14])
 offset = st.sampled_from([0, 1, 3, 7])
+base = st.sampled_from([10_000.0, 100.0, 2.0])
 MODULES = pytest.mark.parametrize(
     "kind", [PositionalEncoding, LearnedPositions]
 )
 
 
-@given(size, even, st.sampled_from([10_000.0, 100.0, 2.0]), dtype)
+@given(size, even, base, dtype)
 def test_sinusoids_equal_the_formula(length, d_model, base, dtype):
     table = sinusoidal_positions(length, d_model, base, dtype)
     expected = [
@@ -48,90 +55,44 @@ def test_sinusoids_equal_the_formula(length, d_model, base, dtype):
     close(table, torch.tensor(expected, dtype=torch.float64).to(dtype))
 
 
-def test_sinusoids_by_hand_and_by_default():
-    table = sinusoidal_positions(2, 4)
-    assert table.dtype == torch.float32
-    assert table[0].tolist() == [0, 1, 0, 1]
-    second = [math.sin(1), math.cos(1), math.sin(0.01), math.cos(0.01)]
-    close(table[1], torch.tensor(second))
-
-
 def test_late_positions_are_rounded_only_once():
     """In float32, the sine of an angle of 1e5 is off by 1e-3."""
-    late, early = sinusoidal_positions(100_001, 6)[-1], math.sin(1e5)
-    assert abs(late[0].item() - early) < 1e-7
+    late = sinusoidal_positions(100_001, 6)[-1]
+    assert abs(late[0].item() - math.sin(1e5)) < 1e-7
 
 
-@given(size, size, even)
-def test_a_row_does_not_depend_on_the_length(length, more, d_model):
-    longer = sinusoidal_positions(length + more, d_model)
-    same(longer[:length], sinusoidal_positions(length, d_model))
+def test_base_and_dtype_are_by_default_those_of_the_papers():
+    paper = 10_000.0, torch.float32
+    same(sinusoidal_positions(300, 8), sinusoidal_positions(300, 8, *paper))
+    x = normal(300, 8)
+    same(rotary(x), rotary(x, 0, 10_000.0))
 
 
-@given(even, st.integers(0, 9), st.integers(0, 9))
-def test_a_shift_is_a_rotation_of_each_pair(d_model, p, k):
-    """R_k turns row p into row p + k, whatever p."""
-    table = sinusoidal_positions(20, d_model, dtype=torch.float64)
-    sin, cos = table[k, 0::2], table[k, 1::2]
-    blocks = [
-        torch.tensor([[c, s], [-s, c]], dtype=torch.float64)
-        for s, c in zip(sin.tolist(), cos.tolist(), strict=True)
-    ]
-    close(torch.block_diag(*blocks) @ table[p], table[p + k])
-
-
+@MODULES
 @given(lead, size, even, offset, dtype)
-def test_positional_encoding_adds_the_sinusoids(
-    lead, length, d_model, offset, dtype
-):
-    add = PositionalEncoding(d_model, 19).to(DEVICE)
+def test_positions_are_added(kind, lead, length, d_model, offset, dtype):
+    add = kind(d_model, 19).to(DEVICE)
     x = normal(*lead, length, d_model, dtype=dtype)
-    table = sinusoidal_positions(offset + length, d_model).to(DEVICE, dtype)
-    same(add(x, offset), x + table[offset:])
-    same(add(x), add(x, 0))
-
-
-@given(lead, size, size, offset, dtype)
-def test_learned_positions_add_their_table(
-    lead, length, d_model, offset, dtype
-):
-    add = LearnedPositions(d_model, 19).to(DEVICE)
-    x = normal(*lead, length, d_model, dtype=dtype)
-    rows = add.table[offset : offset + length].to(dtype)
-    same(add(x, offset), x + rows)
-    same(add(x), add(x, 0))
-
-
-@MODULES
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_module_of_another_dtype_gives_that_dtype(kind, dtype):
-    add, x = kind(6, 11), normal(2, 5, 6, dtype=dtype)
-    expected = add.to(DEVICE)(x.float())
-    added = add.to(dtype)(x)
-    close(added, expected.to(dtype), steps=8 if dtype.itemsize < 8 else 1e9)
-
-
-@MODULES
-def test_a_later_part_gets_the_numbers_of_the_whole(kind):
-    add, x = kind(6, 11).to(DEVICE), normal(2, 7, 6)
-    same(torch.cat([add(x[:, :3]), add(x[:, 3:], 3)], 1), add(x))
+    table = add.table
+    if kind is PositionalEncoding:
+        table = sinusoidal_positions(19, d_model).to(DEVICE)
+    same(add(x, offset), x + table[offset : offset + length].to(dtype))
+    same(add(x), x + table[:length].to(dtype))
 
 
 def test_positional_encoding_has_a_buffer_and_nothing_to_train_or_save():
     add = PositionalEncoding(6)
     assert not list(add.parameters()) and not add.state_dict()
-    assert [name for name, _ in add.named_buffers()] == ["table"]
     assert add.table.shape == (5_000, 6)
-    assert add.to("meta").table.device.type == "meta"
+    assert add.to("meta").table.is_meta
 
 
 def test_learned_positions_are_trained():
-    add = LearnedPositions(6, 11).to(DEVICE)
+    add = LearnedPositions(5, 11).to(DEVICE)
     assert [name for name, _ in add.named_parameters()] == ["table"]
-    assert add.table.shape == (11, 6)
-    x = normal(2, 3, 6)
-    add(x, 4).sum().backward()
-    used = torch.zeros(11, 6, device=DEVICE)
+    assert add.table.shape == (11, 5)
+    add(normal(2, 3, 5), 4).sum().backward()
+    used = torch.zeros(11, 5, device=DEVICE)
     used[4:7] = 2
     same(add.table.grad, used)
 
@@ -154,29 +115,7 @@ def test_dropout_only_in_training_and_on_the_sum(kind):
     close(out[~zero], ((x + add.table) / 0.75)[~zero])
 
 
-@MODULES
-def test_without_dropout_training_changes_nothing(kind):
-    add, x = kind(6, 11).to(DEVICE), normal(2, 5, 6)
-    same(add.train()(x), add.eval()(x))
-
-
-@MODULES
-def test_copies_give_the_same_numbers(kind):
-    add, x = kind(6, 11).to(DEVICE), normal(2, 5, 6)
-    fresh = kind(6, 11).to(DEVICE)
-    fresh.load_state_dict(add.state_dict())
-    for twin in (copy.deepcopy(add), pickle.loads(pickle.dumps(add)), fresh):
-        same(twin(x), add(x))
-
-
-@MODULES
-def test_gradient_of_the_modules(kind):
-    add = kind(4, 7).to(DEVICE, torch.float64)
-    x = normal(2, 3, 4, dtype=torch.float64).requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: add(x, 2), x)
-
-
-def turned(x, offset=0, base=10_000.0):
+def turned(x, offset, base):
     """The formula with complex numbers: pair i times e^(i angle)."""
     *_, length, width = x.shape
     pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)))
@@ -187,61 +126,27 @@ def turned(x, offset=0, base=10_000.0):
     return torch.view_as_real(pairs * turn).flatten(-2)
 
 
-@given(
-    lead, size, even, offset, st.sampled_from([10_000.0, 100.0, 2.0]), dtype
-)
+@given(lead, size, even, offset, base, dtype)
 def test_rotary_turns_each_pair_by_its_angle(
     lead, length, d_head, offset, base, dtype
 ):
-    x = normal(*lead, length, d_head, dtype=dtype)
-    expected = turned(x, offset, base)
-    close(rotary(x, offset, base), expected.to(dtype), steps=16)
+    x = normal(*lead, length, d_head, dtype=dtype).requires_grad_()
+    pair = rotary(x, offset, base), turned(x, offset, base).to(dtype)
+    close(*pair, steps=16)
+    slope = normal(*x.shape, seed=1, dtype=dtype)
+    close(*(torch.autograd.grad(y, x, slope)[0] for y in pair), steps=16)
 
 
-def test_rotary_by_hand():
-    """Position 0 turns by nothing, position 1 by one radian."""
-    x = torch.tensor([[3.0, 4.0]] * 3, dtype=torch.float64, device=DEVICE)
-    sin, cos = math.sin(1), math.cos(1)
-    second = [3 * cos - 4 * sin, 3 * sin + 4 * cos]
-    close(rotary(x)[0], x[0])
-    close(rotary(x)[1], x.new_tensor(second))
+def test_late_queries_are_turned_exactly():
+    x = normal(1, 6)
+    close(rotary(x, 100_000), turned(x, 100_000, 10_000.0).float())
 
 
-@given(lead, size, even, offset, dtype)
-def test_rotary_keeps_the_length_of_a_vector(
-    lead, length, d_head, offset, dtype
-):
-    x = normal(*lead, length, d_head, dtype=dtype)
-    norms = rotary(x, offset).double().norm(dim=-1)
-    close(norms.to(dtype), x.double().norm(dim=-1).to(dtype), steps=16)
-
-
-@given(even, offset, st.integers(0, 1000))
-def test_rotary_scores_depend_on_the_distance_only(d_head, distance, start):
-    q, k = (normal(1, d_head, seed=s, dtype=torch.float64) for s in range(2))
-    here = rotary(q, distance) @ rotary(k).mT
-    there = rotary(q, start + distance) @ rotary(k, start).mT
-    close(there, here, steps=1e5)
-
-
-def test_rotary_of_a_later_part_equals_that_of_the_whole():
-    x = normal(2, 3, 7, 6)
-    parts = rotary(x[..., :3, :]), rotary(x[..., 3:, :], 3)
-    same(torch.cat(parts, -2), rotary(x))
-    same(rotary(x[..., :1, :]), x[..., :1, :])
-
-
-def test_gradient_of_rotary():
-    x = normal(2, 3, 4, dtype=torch.float64).requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: rotary(x, 2), x)
+ADDERS = [PositionalEncoding(6, 11), LearnedPositions(6, 11)]
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(
-    "add",
-    [PositionalEncoding(6, 11), LearnedPositions(6, 11), rotary],
-    ids=["sinusoidal", "learned", "rotary"],
-)
+@pytest.mark.parametrize("add", [*ADDERS, rotary], ids=["sin", "learned", "r"])
 def test_compiled_it_gives_the_same_numbers(add):
     torch.compiler.reset()
     add = add.to(DEVICE) if isinstance(add, nn.Module) else add
@@ -251,110 +156,51 @@ def test_compiled_it_gives_the_same_numbers(add):
         close(compiled(x, offset), add(x, offset))
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize("width", [3, 7])
-def test_refuses_an_odd_width(width):
-    with refused(ValueError, "d_model", "an even number", f"{width}"):
-        sinusoidal_positions(5, width)
-    with refused(ValueError, "d_model", "an even number", f"{width}"):
-        PositionalEncoding(width)
-    with refused(ValueError, "the width of x", "an even number", f"{width}"):
-        rotary(torch.ones(5, width))
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("argument", "make"),
-    [
-        ("length", lambda n: sinusoidal_positions(n, 6)),
-        ("d_model", lambda n: sinusoidal_positions(5, n)),
-        ("length", lambda n: PositionalEncoding(6, n)),
-        ("d_model", PositionalEncoding),
-        ("d_model", lambda n: LearnedPositions(n, 5)),
-        ("max_length", lambda n: LearnedPositions(6, n)),
-    ],
+X = torch.ones(5, 6)
+table = partial(sinusoidal_positions, length=5, d_model=6)
+encode = partial(PositionalEncoding, d_model=6, max_length=5)
+learn = partial(LearnedPositions, d_model=6, max_length=5)
+turn = partial(rotary, X)
+SMALL = {"1": 1, "0.0": 0.0, "-2": -2, "inf": math.inf, "nan": math.nan}
+NO_DTYPE = {f"{x}": x for x in (torch.int64, "float32", None)}
+ODD, NARROW = {"3": 3, "7": 7}, by_shape(X[:, :4], X[:, :1])
+LONG, LATE = (
+    {"12 (offset 0": torch.ones(12, 6)},
+    {"12 (offset 7, length 5)": X},
 )
-def test_refuses_sizes_that_are_none(argument, make):
-    for value, got in ((None, "NoneType"), (2.0, "float"), (True, "bool")):
-        with refused(TypeError, argument, "an integer", got):
-            make(value)
-    for value in (0, -2):
-        with refused(ValueError, argument, "at least", f"{value}"):
-            make(value)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    "turn",
-    [
-        lambda base: sinusoidal_positions(5, 6, base),
-        lambda base: rotary(torch.ones(5, 6), base=base),
-    ],
+BEYOND = "at most 11 positions (max_length)"
+test_bad_input_is_refused = refuses(
+    *no_size(table, "length", "d_model"),
+    *no_size(lambda length: PositionalEncoding(6, length), "length"),
+    *no_size(encode, "d_model"),
+    *no_size(learn, "d_model", "max_length"),
+    ("d_model", table, ValueError, "an even number", ODD),
+    ("d_model", encode, ValueError, "an even number", ODD),
+    ("the width of x", rotary, ValueError, "an even number", {"3": X[:, :3]}),
+    *no_number(table, "base"),
+    *no_number(turn, "base"),
+    ("base", table, ValueError, "a number above 1", SMALL),
+    ("base", turn, ValueError, "a number above 1", SMALL),
+    ("dtype", table, TypeError, "floating-point", NO_DTYPE),
+    *no_dropout(encode),
+    *no_dropout(learn),
+    *(
+        row
+        for add in (*ADDERS, rotary)
+        for row in (
+            *no_floating_tensor(add, "x"),
+            ("x", add, ValueError, "at least 2 axes", by_shape(X[0])),
+            *no_integer(partial(add, X), "offset"),
+            ("offset", partial(add, X), ValueError, "at least 0", {"-1": -1}),
+        )
+    ),
+    *(
+        row
+        for add in ADDERS
+        for row in (
+            ("x", add, ValueError, BEYOND, LONG),
+            ("x", partial(add, offset=7), ValueError, BEYOND, LATE),
+            ("x", add, ValueError, "of width 6", NARROW),
+        )
+    ),
 )
-def test_refuses_a_base_that_is_none(turn):
-    for value, got in ((None, "NoneType"), ("2", "str"), (True, "bool")):
-        with refused(TypeError, "base", "a number", got):
-            turn(value)
-    for value in (1, 0.0, -2, math.inf, math.nan):
-        with refused(ValueError, "base", "a number above 1", f"{value}"):
-            turn(value)
-
-
-@pytest.mark.bad_input
-def test_refuses_a_dtype_that_is_not_floating_point():
-    for value in (torch.int64, "float32", None):
-        with refused(TypeError, "dtype", "floating-point", f"{value}"):
-            sinusoidal_positions(5, 6, dtype=value)
-
-
-@pytest.mark.bad_input
-@MODULES
-def test_refuses_a_dropout_that_is_no_probability(kind):
-    with refused(ValueError, "dropout", "0 <= dropout < 1", "1.5"):
-        kind(6, 5, dropout=1.5)
-    with refused(TypeError, "dropout", "a number", "str"):
-        kind(6, 5, dropout="0.1")
-
-
-ADDERS = [PositionalEncoding(6, 11), LearnedPositions(6, 11), rotary]
-EVERY = pytest.mark.parametrize(
-    "add", ADDERS, ids=["sinusoidal", "learned", "rotary"]
-)
-
-
-@pytest.mark.bad_input
-@EVERY
-def test_refuses_inputs_that_are_none(add):
-    with refused(TypeError, "x", "a tensor", "list"):
-        add([[1.0] * 6])
-    with refused(TypeError, "x", "a floating-point tensor", "torch.int64"):
-        add(torch.ones(5, 6).long())
-    with refused(ValueError, "x", "at least 2 axes", "(6,)"):
-        add(torch.ones(6))
-    for value, got in ((None, "NoneType"), (1.0, "float"), (True, "bool")):
-        with refused(TypeError, "offset", "an integer", got):
-            add(torch.ones(5, 6), value)
-    with refused(ValueError, "offset", "at least 0", "-1"):
-        add(torch.ones(5, 6), -1)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("add", ADDERS[:2], ids=["sinusoidal", "learned"])
-def test_refuses_positions_beyond_the_table(add):
-    add(torch.ones(11, 6)), add(torch.ones(4, 6), 7)
-    beyond = "at most 11 positions (max_length)"
-    with refused(ValueError, "x", beyond, "12 (offset 0, length 12)"):
-        add(torch.ones(12, 6))
-    with refused(ValueError, "x", beyond, "12 (offset 7, length 5)"):
-        add(torch.ones(2, 5, 6), 7)
-    with refused(ValueError, "x", "of width 6", "(5, 4)"):
-        add(torch.ones(5, 4))
-    with refused(ValueError, "x", "of width 6", "(5, 1)"):
-        add(torch.ones(5, 1))
-
-
-def test_the_bases_are_those_of_the_papers():
-    x = normal(300, 8)
-    same(rotary(x), rotary(x, base=10_000.0))
-    assert not torch.equal(rotary(x), rotary(x, base=10_001.0))
-    same(sinusoidal_positions(300, 8), sinusoidal_positions(300, 8, 10_000.0))

@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import sysconfig
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,17 @@ from lib.transformer import (
     TransformerConfig,
     initialise,
 )
-from tests.library.draw import DEVICE, close, coins, refused, same
+from tests.library.draw import DEVICE, close, coins, same
+from tests.library.refusals import (
+    by_dtype,
+    by_shape,
+    no_dropout,
+    no_floating_tensor,
+    no_integer,
+    no_size,
+    no_switch,
+    refuses,
+)
 
 SMALL = {
     "source_vocab_size": 17,
@@ -103,22 +114,16 @@ def test_the_defaults_are_the_base_model():
     }
 
 
-def test_a_config_is_frozen_and_a_value():
+def test_a_config_is_a_value_that_does_not_change():
     c = config()
     with pytest.raises(dataclasses.FrozenInstanceError):
         c.d_model = 12
     assert c == config() and hash(c) == hash(config())
-    assert dataclasses.replace(c, heads=2) != c
-    assert pickle.loads(pickle.dumps(c)) == c
 
 
 def test_a_config_prints_one_field_a_line():
     c = config()
-    lines = str(c).splitlines()
-    fields = dataclasses.fields(c)
-    assert len(lines) == len(fields)
-    for line, field in zip(lines, fields, strict=True):
-        assert f"{field.name}={getattr(c, field.name)!r}" in line
+    assert len(str(c).splitlines()) == len(dataclasses.fields(c))
     assert eval(str(c)) == c
 
 
@@ -139,140 +144,11 @@ def test_final_norms(norm_first, final_norms, wanted):
         assert isinstance(stack.norm, LayerNorm) == wanted
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    "name",
-    [
-        "source_vocab_size",
-        "target_vocab_size",
-        "d_model",
-        "heads",
-        "d_ff",
-        "encoder_layers",
-        "decoder_layers",
-        "max_length",
-        "pad_id",
-        "bos_id",
-        "eos_id",
-    ],
-)
-def test_a_config_refuses_integers_that_are_none(name):
-    for value, got in ((None, "NoneType"), (6.0, "float"), (True, "bool")):
-        with refused(TypeError, name, "an integer", got):
-            config(**{name: value})
-    with refused(ValueError, name, "at least", "-1"):
-        config(**{name: -1})
-    if not name.endswith("_id"):
-        with refused(ValueError, name, "at least 1", "0"):
-            config(**{name: 0})
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("options", "error", "expected", "got"),
-    [
-        ({"d_model": 7}, ValueError, "a multiple of heads=3", "7"),
-        ({"d_model": 9}, ValueError, "an even number", "9"),
-        ({"dropout": 1.0}, ValueError, "0 <= dropout < 1", "1.0"),
-        ({"dropout": -0.1}, ValueError, "0 <= dropout < 1", "-0.1"),
-        ({"dropout": "0"}, TypeError, "a number", "str"),
-        ({"norm_first": 1}, TypeError, "True or False", "int"),
-        ({"norm_first": None}, TypeError, "True or False", "NoneType"),
-        ({"final_norms": 0}, TypeError, "True or False", "int"),
-        ({"activation": "tanh"}, ValueError, "one of relu, gelu", "'tanh'"),
-        ({"activation": F.relu}, ValueError, "one of relu, gelu", "function"),
-        ({"tied": "both"}, ValueError, "one of none, target, all", "'both'"),
-        ({"tied": True}, ValueError, "one of none, target, all", "True"),
-        ({"pad_id": 17}, ValueError, "an id below 17", "17"),
-        ({"bos_id": 19}, ValueError, "an id below 19", "19"),
-        ({"eos_id": 19}, ValueError, "an id below 19", "19"),
-        ({"bos_id": 0}, ValueError, "another id than pad_id=0", "PAD"),
-        ({"eos_id": 0}, ValueError, "another id than pad_id=0", "PAD"),
-    ],
-)
-def test_a_config_refuses_values_that_do_not_fit(
-    options, error, expected, got
-):
-    (name,) = options
-    with pytest.raises(error) as caught:
-        config(**options)
-    message = str(caught.value)
-    assert message.startswith(f"{name}: expected ")
-    assert expected in message and got in message
-
-
-@pytest.mark.bad_input
-def test_pad_is_in_both_vocabularies():
-    with refused(ValueError, "pad_id", "an id below 17", "18"):
-        config(pad_id=18)
-    with refused(ValueError, "pad_id", "an id below 5", "5"):
-        config(target_vocab_size=5, pad_id=5)
-    assert config(pad_id=16, bos_id=18, eos_id=17).bos_id == 18
-    with refused(ValueError, "eos_id", "another id than bos_id=1", "the same"):
-        config(eos_id=1)
-
-
-@pytest.mark.bad_input
-def test_all_tables_are_one_only_if_the_vocabularies_are_as_large():
-    with refused(ValueError, "tied", 'one size for "all"', "17 and 19"):
-        TransformerConfig(**SMALL, tied="all")
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("made_from", [Transformer, Tables])
-def test_a_model_refuses_what_is_no_config(made_from):
-    for value, got in ((SMALL, "dict"), (None, "NoneType"), (512, "int")):
-        with refused(TypeError, "config", "a TransformerConfig", got):
-            made_from(value)
-
-
 # Parameters
-
-
-def by_formula(c):
-    """Weights and biases, part by part."""
-    matrix = c.d_model**2 + c.d_model
-    hidden = 2 * c.d_model * c.d_ff + c.d_ff + c.d_model
-    norm = 2 * c.d_model
-    encoder = c.encoder_layers * (4 * matrix + hidden + 2 * norm)
-    decoder = c.decoder_layers * (8 * matrix + hidden + 3 * norm)
-    tables = {
-        "none": c.source_vocab_size + 2 * c.target_vocab_size,
-        "target": c.source_vocab_size + c.target_vocab_size,
-        "all": c.target_vocab_size,
-    }[c.tied]
-    last = 2 * norm if c.has_final_norms else 0
-    return encoder + decoder + last + tables * c.d_model
 
 
 def count(made):
     return sum(p.numel() for p in made.parameters())
-
-
-SIZES = st.sampled_from([1, 2, 3, 5])
-
-
-@given(
-    st.sampled_from([(2, 1), (2, 2), (6, 3), (10, 5), (14, 2)]),
-    st.tuples(SIZES, SIZES, SIZES),
-    st.sampled_from(TIED),
-    st.booleans(),
-    st.sampled_from([None, False, True]),
-)
-def test_parameters_by_formula(width, sizes, tied, norm_first, final_norms):
-    c = config(
-        d_model=width[0],
-        heads=width[1],
-        d_ff=sizes[0],
-        encoder_layers=sizes[1],
-        decoder_layers=sizes[2],
-        tied=tied,
-        norm_first=norm_first,
-        final_norms=final_norms,
-    )
-    made = Transformer(c)
-    assert count(made) == by_formula(c)
-    assert sum(t.numel() for t in made.state_dict().values()) == count(made)
 
 
 def test_initialise_takes_each_matrix_by_its_own_size():
@@ -300,7 +176,7 @@ def test_initialise_takes_each_matrix_by_its_own_size():
 def test_parameters_of_the_base_model(options, wanted):
     c = TransformerConfig(37_000, 37_000, max_length=11, **options)
     with torch.device("meta"):
-        assert count(Transformer(c)) == wanted == by_formula(c)
+        assert count(Transformer(c)) == wanted
 
 
 @EVERY_TIE
@@ -330,16 +206,6 @@ def test_which_tables_are_one(tied):
             "all": ["tables.target.table.weight"],
         }[tied]
     )
-
-
-@EVERY_TIE
-def test_a_tied_matrix_gets_both_gradients(tied):
-    made = model(tied=tied)
-    made(*BOTH).square().sum().backward()
-    target = made.tables.target_embedding.table.weight.grad
-    unseen = target[15]  # no target holds this id
-    assert (unseen != 0).any() == (tied != "none")
-    assert (made.tables.source_embedding.table.weight.grad[5] != 0).any()
 
 
 def test_no_blocks_share_weights():
@@ -415,23 +281,6 @@ def test_initialise_leaves_tables_and_norms_alone(tied):
         same(parameter, start + 1)
 
 
-def test_tables_start_as_those_of_chapter_one():
-    torch.manual_seed(1)
-    made = Transformer(config(d_model=66, target_vocab_size=101))
-    table = made.tables.target_embedding.table.weight
-    assert abs(table[1:].std().item() * math.sqrt(66) - 1) < 0.05
-    assert (table[0] == 0).all()
-
-
-def test_initialise_takes_any_module():
-    linear = nn.Linear(5, 7, bias=False)
-    before = linear.weight.clone()
-    initialise(nn.Sequential(linear))
-    assert (linear.weight != before).all()
-    assert linear.weight.abs().max() <= math.sqrt(6 / 12)
-    assert linear.weight.requires_grad
-
-
 # The forward pass
 
 
@@ -482,6 +331,14 @@ def test_masks_from_ids():
     ]
 
 
+def test_decode_hides_no_memory_by_itself():
+    made = model()
+    memory = made.encode(SOURCE)
+    everything = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=DEVICE)
+    _, logits = by_parts(made, *BOTH, *built()[:2], everything)
+    close(made.decode(TARGET, memory), logits, steps=256)
+
+
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_a_mask_of_ones_own_replaces_the_built_one(which):
     made, own = model(), [None, None, None]
@@ -493,14 +350,6 @@ def test_a_mask_of_ones_own_replaces_the_built_one(which):
     _, logits = by_parts(made, *BOTH, *used)
     close(made(*BOTH, *own), logits, steps=256)
     assert (made(*BOTH) - logits).abs().max() > 1e-3
-
-
-def test_decode_hides_no_memory_by_itself():
-    made = model()
-    memory = made.encode(SOURCE)
-    everything = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=DEVICE)
-    _, logits = by_parts(made, *BOTH, *built()[:2], everything)
-    close(made.decode(TARGET, memory), logits, steps=256)
 
 
 @ORDERS
@@ -575,23 +424,20 @@ def run(made, source, target, *masks):
 
 @MODES
 @ORDERS
-@EVERY_TIE
-@pytest.mark.parametrize("t", [1, 3, 6])
-def test_no_later_target_token_leaks(training, norm_first, tied, t):
-    made = model(norm_first=norm_first, tied=tied).train(training)
+def test_no_later_target_token_leaks(training, norm_first):
+    made = model(norm_first=norm_first).train(training)
     source = random_ids(3, 5)
     before, other = random_ids(3, 7, 1), random_ids(3, 7, 1)
-    other[:, t:] = random_ids(3, 7, 2)[:, t:]
-    other[0, t:] = 0
+    other[:, 3:] = random_ids(3, 7, 2)[:, 3:]
+    other[0, 3:] = 0
     first, second = run(made, source, before), run(made, source, other)
-    same(second[:, :t], first[:, :t])
-    assert (second[:, t:] != first[:, t:]).any()
+    same(second[:, :3], first[:, :3])
+    assert (second[:, 3:] != first[:, 3:]).any()
 
 
 @MODES
-@ORDERS
-def test_the_row_of_pad_is_never_seen(training, norm_first):
-    made = model(norm_first=norm_first, tied="none").train(training)
+def test_the_row_of_pad_is_never_seen(training):
+    made = model(tied="none").train(training)
     before = run(made, *BOTH)
     made.tables.source_embedding.table.weight.data[0] = 1e6
     same(run(made, *BOTH), before)
@@ -600,40 +446,6 @@ def test_the_row_of_pad_is_never_seen(training, norm_first):
     after = run(made, *BOTH)
     same(after[real], before[real])
     assert (after[~real] != before[~real]).any()
-
-
-@MODES
-@ORDERS
-def test_other_tokens_under_a_mask_change_nothing(training, norm_first):
-    made = model(norm_first=norm_first).train(training)
-    hide = built()[0]
-    before = run(made, *BOTH, hide, None, hide)
-    other = SOURCE.clone()
-    other[0, 4:] = ids(8, 9, 10)
-    same(run(made, other, TARGET, hide, None, hide), before)
-    assert (run(made, other, TARGET) != before).any()
-
-
-def test_every_real_source_token_counts():
-    made = model()
-    before = made(*BOTH)
-    for i, row in enumerate(SOURCE.tolist()):
-        for t in range(row.count(0), len(row)):
-            other = SOURCE.clone()
-            place = t - row.count(0)
-            other[i, place] = 13
-            changed = (made(other, TARGET) != before).any(-1)
-            assert changed[i].all() and not changed[1 - i].any()
-
-
-def test_dropout_only_in_training():
-    made = model()
-    same(made(*BOTH), made(*BOTH))
-    made.train()
-    assert (made(*BOTH) != made(*BOTH)).any()
-    torch.manual_seed(1)
-    kept = Transformer(config(dropout=0.0)).train()
-    same(kept(*[x.cpu() for x in BOTH]), kept.eval()(*[x.cpu() for x in BOTH]))
 
 
 def test_record_weights_of_every_attention():
@@ -655,90 +467,6 @@ def test_record_weights_of_every_attention():
         x, may_attend=built()[0], need_weights=True
     )
     same(weights["encoder.blocks.0.attention"], first)
-
-
-# Inputs that are none
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("which", ["source", "target"])
-@pytest.mark.parametrize(
-    ("wrong", "error", "expected", "got"),
-    [
-        ([[1, 2]], TypeError, "a tensor", "list"),
-        (torch.ones(2, 5), TypeError, "an integer tensor", "float32"),
-        (torch.ones(2, 5).bool(), TypeError, "an integer tensor", "bool"),
-        (torch.ones(5).long(), ValueError, "2 axes", "shape (5,)"),
-        (torch.ones(2, 5, 1).long(), ValueError, "2 axes", "(2, 5, 1)"),
-        (torch.ones(2, 0).long(), ValueError, "1 to 13 pos", "shape (2, 0)"),
-        (torch.ones(2, 14).long(), ValueError, "1 to 13", "shape (2, 14)"),
-    ],
-)
-def test_refuses_ids_that_are_none(which, wrong, error, expected, got):
-    made = model().cpu()
-    right = torch.ones(2, 5, dtype=torch.int64)
-    given = {"source": right, "target": right} | {which: wrong}
-    with refused(error, which, expected, got):
-        made(**given)
-    with refused(error, which, expected, got):
-        if which == "source":
-            made.encode(wrong)
-        else:
-            made.decode(wrong, made.encode(right))
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(("which", "size"), [("source", 17), ("target", 19)])
-def test_refuses_ids_outside_the_vocabulary(which, size):
-    made = model().cpu()
-    right = torch.ones(2, 5, dtype=torch.int64)
-    for value in (size, -1):
-        wrong = right.clone()
-        wrong[1, 2] = value
-        expected = f"ids from 0 to {size - 1}"
-        with refused(ValueError, which, expected, f"{value}"):
-            made(**{"source": right, "target": right} | {which: wrong})
-
-
-@pytest.mark.bad_input
-def test_refuses_a_memory_that_does_not_fit():
-    made = model().cpu()
-    source, target = (x.cpu() for x in BOTH)
-    memory = made.encode(source)
-    for error, wrong in (
-        (TypeError, memory.float()),
-        (TypeError, memory.long()),
-        (TypeError, None),
-        (ValueError, memory[:1]),
-        (ValueError, memory[..., :4]),
-        (ValueError, memory[:, :0]),
-        (ValueError, memory[0]),
-    ):
-        with pytest.raises(error, match="^memory: expected .*got "):
-            made.decode(target, wrong)
-
-
-@pytest.mark.bad_input
-def test_refuses_batches_that_differ():
-    made = model().cpu()
-    source, target = (x.cpu() for x in BOTH)
-    with pytest.raises(ValueError, match="^(source|target): expected .*got "):
-        made(source, target[:1])
-
-
-@pytest.mark.bad_input
-def test_refuses_masks_that_are_none():
-    made = model().cpu()
-    source, target = (x.cpu() for x in BOTH)
-    lengths = {0: "(2, 3, 7, 7)", 1: "(2, 3, 5, 5)", 2: "(2, 3, 5, 7)"}
-    for place, shape in lengths.items():
-        own = [None, None, None]
-        own[place] = torch.ones(2, 1, 1, 3).bool()
-        with refused(ValueError, "may_attend", shape, "(2, 1, 1, 3)"):
-            made(source, target, *own)
-        own[place] = torch.ones(2, 1, 1, 7)
-        with refused(TypeError, "may_attend", "True = may", "float32"):
-            made(source, target, *own)
 
 
 def test_the_longest_sequence_and_int32_are_welcome():
@@ -764,9 +492,8 @@ def test_a_sentence_of_pad_alone_gives_finite_numbers():
 
 
 @EVERY_TIE
-@ORDERS
-def test_copies_give_the_same_numbers(tied, norm_first, tmp_path):
-    made = model(tied=tied, norm_first=norm_first)
+def test_copies_give_the_same_numbers(tied, tmp_path):
+    made = model(tied=tied, activation="gelu_tanh")
     wanted = made(*BOTH)
     save_file(made.state_dict(), tmp_path / "model.safetensors")
     fresh = Transformer(made.config).to(DEVICE, torch.float64).eval()
@@ -801,7 +528,9 @@ INDUCTOR = pytest.param(
 @pytest.mark.parametrize("backend", ["aot_eager", INDUCTOR])
 def test_compiled_it_gives_the_same_numbers(backend):
     torch.compiler.reset()
-    made = model(torch.float32, encoder_layers=1, decoder_layers=1)
+    layers = {"encoder_layers": 1, "decoder_layers": 1}
+    choices = {"norm_first": True, "activation": "gelu_tanh"}
+    made = model(torch.float32, **layers, **choices)
     compiled = torch.compile(made, fullgraph=True, backend=backend)
     with torch.no_grad():
         close(compiled(*BOTH), made(*BOTH), steps=256)
@@ -818,3 +547,92 @@ def test_exported_it_takes_any_batch_and_lengths():
     other[0][2, 4:], other[1][3, 1:] = 0, 0
     for inputs in (BOTH, other):
         close(exported(*inputs), made(*inputs), steps=256)
+
+
+# Bad input
+
+SIZES = ["source_vocab_size", "target_vocab_size", "d_model", "heads", "d_ff"]
+SIZES += ["encoder_layers", "decoder_layers", "max_length"]
+SPECIAL_IDS = ["pad_id", "bos_id", "eos_id"]
+small = partial(TransformerConfig, **SMALL)
+short = partial(small, target_vocab_size=5)
+NO_CONFIG = {"dict": SMALL, "NoneType": None, "int": 512}
+UNKNOWN = {"'tanh'": "tanh", "function": F.relu}
+NO_WAY = {"'both'": "both", "True": True}
+ONES, made = torch.ones(2, 5, dtype=torch.int64), model().cpu()
+whole, encode = partial(made, source=ONES, target=ONES), made.encode
+remember, decode = (
+    partial(made.decode, ONES),
+    partial(made.decode, memory=encode(ONES)),
+)
+RANKS = by_shape(ONES[0], ONES[..., None])
+LENGTHS = by_shape(ONES[:, :0], ONES[:, :1].repeat(1, 14))
+NUMBERS = by_dtype(torch.ones(1, 1, 1, 1))
+MISFIT = by_shape(torch.ones(2, 1, 1, 3) > 0)
+MASKS = {
+    "(2, 3, 5, 5)": [
+        lambda may_attend: made(ONES, ONES[:, :4], may_attend),
+        lambda may_attend: made(ONES[:, :4], ONES, None, may_attend),
+    ],
+    "(2, 3, 5, 4)": [
+        lambda may_attend: made(ONES[:, :4], ONES, None, None, may_attend)
+    ],
+}
+test_bad_input_is_refused = refuses(
+    *no_size(small, *SIZES),
+    *no_integer(small, *SPECIAL_IDS),
+    *((n, small, ValueError, "at least 0", {"-1": -1}) for n in SPECIAL_IDS),
+    ("d_model", small, ValueError, "a multiple of heads=3", {"7": 7}),
+    ("d_model", small, ValueError, "an even number", {"9": 9}),
+    *no_dropout(small),
+    *no_switch(small, "norm_first", "final_norms"),
+    ("activation", small, ValueError, "one of relu, gelu", UNKNOWN),
+    ("tied", small, ValueError, "one of none, target, all", NO_WAY),
+    ("tied", small, ValueError, 'one size for "all"', {"17 and 19": "all"}),
+    ("pad_id", small, ValueError, "an id below 17", {"17": 17, "18": 18}),
+    ("pad_id", short, ValueError, "an id below 5", {"5": 5}),
+    ("bos_id", small, ValueError, "an id below 19", {"19": 19}),
+    ("eos_id", small, ValueError, "an id below 19", {"19": 19}),
+    ("eos_id", small, ValueError, "another id than bos_id=1", {"same": 1}),
+    ("config", Transformer, TypeError, "a TransformerConfig", NO_CONFIG),
+    ("config", Tables, TypeError, "a TransformerConfig", NO_CONFIG),
+    *(
+        (name, call, *answer)
+        for name, call, size in (
+            ("source", whole, 17),
+            ("source", encode, 17),
+            ("target", whole, 19),
+            ("target", decode, 19),
+        )
+        for answer in (
+            (TypeError, "a tensor", {"list": [[1, 2]]}),
+            (TypeError, "an integer tensor", by_dtype(ONES > 0, 1.0 * ONES)),
+            (ValueError, "2 axes", RANKS),
+            (ValueError, "1 to 13 positions (max_length)", LENGTHS),
+            (ValueError, f"ids from 0 to {size - 1}", {"-1": ONES - 2}),
+            (
+                ValueError,
+                f"ids from 0 to {size - 1}",
+                {f"{size}": size * ONES},
+            ),
+        )
+    ),
+    ("target", whole, ValueError, "the batch of the source", {"1": ONES[:1]}),
+    *no_floating_tensor(remember, "memory"),
+    *(
+        ("may_attend", call, *answer)
+        for scores, calls in MASKS.items()
+        for call in calls
+        for answer in (
+            (TypeError, "True = may attend", NUMBERS),
+            (ValueError, scores, MISFIT),
+        )
+    ),
+)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["bos_id", "eos_id"])
+def test_pad_neither_begins_nor_ends_a_target(name):
+    with pytest.raises(ValueError, match=f"{name}: .* than pad_id=0, because"):
+        config(**{name: 0})
