@@ -77,10 +77,6 @@ HONEST = {
             _name_or_path="meta-llama/Llama-2-7b-hf",
         ),
     ),
-    "LLaMA 2 70B": (
-        68_976_648_192,
-        llama(32_000, 8_192, 28_672, 80, 64, 8, **OF_2023),
-    ),
     "Vicuna 7B v1.5 16k": (
         6_738_415_616,
         llama(
@@ -114,39 +110,12 @@ HONEST = {
             transformers_version="5.23.0", _attn_implementation_autoset=True,
         ),
     ),
-    "TinyLlama 1.1B": (
-        1_100_048_384,
-        llama(
-            32_000, 2_048, 5_632, 22, 32, 4, **OF_2023,
-            attention_bias=False, rope_theta=10_000.0,
-        ),
-    ),
     "SmolLM2 135M": (
         134_515_008,
         llama(
             49_152, 576, 1_536, 30, 9, 3, **OF_2024, is_llama_config=True,
             rope_interleaved=False, rope_scaling=None, rope_theta=100_000,
             tie_word_embeddings=True, **{"transformers.js_config": {}},
-        ),
-    ),
-    "CodeLlama 7B": (
-        6_738_546_688,
-        llama(
-            32_016, 4_096, 11_008, 32, 32, 32, **OF_2023, rope_theta=1e6
-        ),
-    ),
-    "DeepSeek LLM 7B": (
-        6_910_365_696,
-        llama(
-            102_400, 4_096, 11_008, 30, 32, 32, **OF_2023,
-            rms_norm_eps=1e-6, rope_theta=10_000.0, attention_bias=False,
-        ),
-    ),
-    "Yi 6B": (
-        6_061_035_520,
-        llama(
-            64_000, 4_096, 11_008, 32, 32, 4, **OF_2023, pad_token_id=0,
-            rope_theta=5_000_000.0,
         ),
     ),
     "Mistral 7B v0.1": (
