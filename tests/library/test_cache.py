@@ -64,13 +64,14 @@ def test_no_gradient_is_kept():
 @DECODERS
 @pytest.mark.parametrize("before", [0, 4])
 @pytest.mark.parametrize("one_mask", [False, True])
-@pytest.mark.parametrize("rows", [[3, 0], [2, 2, 1, 4, 0, 0], [4, 3, 2, 1, 0]])
+@pytest.mark.parametrize("rows", [[1, 0], [3, 0], [2, 2, 1, 4, 0, 0]])
 @torch.no_grad()
 def test_rows_go_on_in_another_order(kind, before, one_mask, rows):
     """Those of the past, of the memory and of its mask."""
-    model, source, target = build(), sources(), targets(7)
+    batch = 1 + max(rows)
+    model, source, target = build(), sources(batch), targets(7, batch)
     memory, mask = model.encode(source), model.source_mask(source)
-    mask = mask[3:4] if one_mask else mask
+    mask = mask[1:2] if one_mask else mask
     rows = torch.tensor(rows).to(DEVICE)
     decoder = kind(model, memory, mask)
     if before:
