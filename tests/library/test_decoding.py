@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from lib.beams import beam_search
+from lib.cache import IncrementalDecoder
 from lib.decoders import decoder_for
 from lib.decoding import (
     filtered,
@@ -70,6 +71,7 @@ def test_by_default_only_new_positions_are_computed(write, options):
     seen.clear()
     write(model, source, limit=3, cached=False, **options)
     assert seen == list(range(1, steps + 1))
+    assert isinstance(decoder_for(model, source), IncrementalDecoder)
 
 
 def scripted(texts):
@@ -106,30 +108,6 @@ def test_rows_are_written_to_their_ends(
     choose, source = scripted(texts), sources(len(texts))
     written = write_tokens(build(), source, choose, limit, cached, beginning)
     assert written.tolist() == expected
-
-
-@BAD
-@pytest.mark.parametrize(
-    ("beginning", "error", "expected", "got"),
-    [
-        ([[5]], TypeError, "a tensor", "list"),
-        (torch.ones(2, 1), TypeError, "an integer tensor", "float32"),
-        (torch.tensor([5, 5]), ValueError, "2 axes", "1 ("),
-        (torch.tensor([[5]]), ValueError, "2 rows, one for each", "1"),
-        (torch.tensor([[5], [11]]), ValueError, "ids from 0 to 10", "11"),
-        (torch.tensor([[5], [0]]), ValueError, "without pad_id=0", "0"),
-        (torch.tensor([[1], [5]]), ValueError, "without bos_id=1", "1"),
-        (torch.tensor([[5], [2]]), ValueError, "goes on, without eos_id", "2"),
-        (torch.ones(2, 0).long(), ValueError, "1 to 3 tokens", "0"),
-        (torch.full((2, 4), 5), ValueError, "one of 4 is left", "4"),
-    ],
-)
-def test_refuses_a_beginning_that_is_none(beginning, error, expected, got):
-    if torch.is_tensor(beginning):
-        beginning = beginning.to(DEVICE)
-    for call in (greedy, sample):
-        with refused(error, "beginning", expected, got):
-            call(build(), sources(2), 4, beginning=beginning)
 
 
 def test_mode_and_gradients_are_as_before():
@@ -258,55 +236,56 @@ def test_sampling_the_best_only_is_greedy(filters):
 # --- bad input
 
 
-@BAD
-@pytest.mark.parametrize("call", [greedy, sample, beam_search])
-@pytest.mark.parametrize(
-    ("argument", "value", "error", "expected", "got"),
-    [
-        ("model", nn.Linear(1, 1), TypeError, "Transf", "Lin"),
-        ("source", [[5]], TypeError, "a tensor", "list"),
-        ("source", torch.ones(2, 3), TypeError, "integer tensor", "float32"),
-        ("source", torch.ones(3).long(), ValueError, "2 axes", "1"),
-        ("source", torch.ones(2, 0).long(), ValueError, "1 to 40", "(2, 0)"),
-        ("source", torch.ones(2, 41).long(), ValueError, "1 to 40", "(2, 41)"),
-        ("source", torch.tensor([[13]]), ValueError, "ids from 0 to 12", "13"),
-        ("limit", 0, ValueError, "1 to 40", "0"),
-        ("limit", 41, ValueError, "1 to 40", "41"),
-        ("limit", 2.0, TypeError, "an integer", "float"),
-        ("cached", 1, TypeError, "True or False", "int"),
-    ],
-)
-def test_refuses(call, argument, value, error, expected, got):
-    if torch.is_tensor(value):
-        value = value.to(DEVICE)
-    given = {"model": build(), "source": sources(), argument: value}
-    with refused(error, argument, expected, got):
-        call(**given)
-
-
 class OfCuda(torch.Generator):
     device = torch.device("cuda")
 
 
+ALL, TWO, ONE = (greedy, sample, beam_search), (greedy, sample), (sample,)
+
+
+def ids(*rows):
+    return torch.tensor([*rows]).to(DEVICE)
+
+
 @BAD
 @pytest.mark.parametrize(
-    ("argument", "value", "error", "expected", "got"),
+    ("calls", "argument", "value", "error", "expected", "got"),
     [
-        ("temperature", 0, ValueError, "more than 0", "0"),
-        ("temperature", -1, ValueError, "at least 0", "-1"),
-        ("temperature", "a", TypeError, "a number", "str"),
-        ("top_k", 0, ValueError, "at least 1", "0"),
-        ("top_k", 2.0, TypeError, "an integer", "float"),
-        ("top_p", 0.0, ValueError, "0 < top_p <= 1", "0.0"),
-        ("top_p", 1.5, ValueError, "0 < top_p <= 1", "1.5"),
-        ("top_p", "a", TypeError, "a number", "str"),
-        ("generator", 5, TypeError, "Generator", "int"),
-        ("generator", OfCuda(), ValueError, "one of the CPU", "cuda"),
+        (ALL, "model", nn.Linear(1, 1), TypeError, "Transf", "Lin"),
+        (ALL, "source", [[5]], TypeError, "a tensor", "list"),
+        (ALL, "source", ids([1.0]), TypeError, "integer tensor", "float32"),
+        (ALL, "source", ids(1, 1), ValueError, "2 axes", "1"),
+        (ALL, "source", ids([5])[:, :0], ValueError, "1 to 40", "(1, 0)"),
+        (ALL, "source", ids([5] * 41), ValueError, "1 to 40", "(1, 41)"),
+        (ALL, "source", ids([13]), ValueError, "ids from 0 to 12", "13"),
+        (ALL, "limit", 0, ValueError, "1 to 40", "0"),
+        (ALL, "limit", 41, ValueError, "1 to 40", "41"),
+        (ALL, "cached", 1, TypeError, "True or False", "int"),
+        (TWO, "beginning", [[5]], TypeError, "a tensor", "list"),
+        (TWO, "beginning", ids([1.0]), TypeError, "integer tensor", "float32"),
+        (TWO, "beginning", ids(5, 5), ValueError, "2 axes", "1 ("),
+        (TWO, "beginning", ids([5]), ValueError, "2 rows, one for each", "1"),
+        (TWO, "beginning", ids([5], [11]), ValueError, "from 0 to 10", "11"),
+        (TWO, "beginning", ids([5], [0]), ValueError, "without pad_id", "0"),
+        (TWO, "beginning", ids([1], [5]), ValueError, "without bos_id", "1"),
+        (TWO, "beginning", ids([5], [2]), ValueError, "without eos_id", "2"),
+        (TWO, "beginning", ids([], []).long(), ValueError, "1 to 3 tok", "0"),
+        (TWO, "beginning", ids(*[[5] * 4] * 2), ValueError, "one of 4", "4"),
+        (ONE, "temperature", 0, ValueError, "more than 0", "0"),
+        (ONE, "temperature", -1, ValueError, "at least 0", "-1"),
+        (ONE, "top_k", 0, ValueError, "at least 1", "0"),
+        (ONE, "top_p", 0.0, ValueError, "0 < top_p <= 1", "0.0"),
+        (ONE, "top_p", 1.5, ValueError, "0 < top_p <= 1", "1.5"),
+        (ONE, "top_p", "a", TypeError, "a number", "str"),
+        (ONE, "generator", 5, TypeError, "Generator", "int"),
+        (ONE, "generator", OfCuda(), ValueError, "one of the CPU", "cuda"),
     ],
 )
-def test_sample_refuses(argument, value, error, expected, got):
-    with refused(error, argument, expected, got):
-        sample(build(), sources(), 3, **{argument: value})
+def test_refuses(calls, argument, value, error, expected, got):
+    given = {"model": build(), "source": sources(2), "limit": 4}
+    for call in calls:
+        with refused(error, argument, expected, got):
+            call(**given | {argument: value})
 
 
 @BAD

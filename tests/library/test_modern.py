@@ -192,54 +192,47 @@ def test_relative_bias_looks_up_its_bucket():
             same(bias[0, :, i, j], module.table.weight[bucket])
 
 
-@BAD
-@pytest.mark.parametrize("make", [
-    lambda width: RMSNorm(width), lambda width: GatedFeedForward(width, 8),
-])  # fmt: skip
-def test_a_part_refuses_other_widths(make):
-    for x in (torch.zeros(2, 5), torch.zeros(2, 1)):
-        with refused(ValueError, "x", "width 4", str(tuple(x.shape))):
-            make(4)(x)
-    with refused(TypeError, "x", "floating-point", "int64"):
-        make(4)(torch.zeros(2, 4, dtype=torch.int64))
-    with refused(ValueError, "d_model", "at least 1", "0"):
-        make(0)
-    with refused(TypeError, "d_model", "an integer", "float"):
-        make(4.0)
+LAYER = {"d_model": 8, "heads": 2, "kv_heads": 1}
 
 
 @BAD
-def test_numbers_out_of_their_range_are_refused():
-    with refused(ValueError, "eps", "at least 0", "-1"):
-        RMSNorm(4, eps=-1)
-    with refused(ValueError, "d_ff", "at least 1", "0"):
-        GatedFeedForward(4, 0)
-    for change, *words in (
-        ({"factor": 0.5}, "factor", "at least 1", "0.5"),
-        ({"trained": -1}, "trained", "at least 0", "-1"),
-        ({"low": 0.0}, "low", "above 0", "0.0"),
-        ({"low": 4.0}, "high", "above 4.0", "4.0"),
-    ):
-        with refused(ValueError, *words):
-            Stretch(**{"factor": 8.0} | change)
-    with refused(TypeError, "trained", "an integer", "float"):
-        Stretch(8.0, 64.0)
-    for change, *words in (
-        ({"d_model": 6}, "d_head", "even", "3"),
-        ({"kv_heads": 3}, "kv_heads", "a divisor of heads=2", "3"),
-        ({"base": 1}, "base", "above 1", "1"),
-        ({"window": 0}, "window", "at least 1", "0"),
-    ):
-        with refused(ValueError, *words):
-            RotaryAttention(
-                **{"d_model": 8, "heads": 2, "kv_heads": 1} | change
-            )
-    with refused(TypeError, "stretch", "a Stretch", "int"):
-        RotaryAttention(8, 2, 1, stretch=8)
+@pytest.mark.parametrize(
+    ("call", "given", "name", "expected", "got"),
+    [
+        (RMSNorm, {"d_model": 0}, "d_model", "at least 1", "0"),
+        (RMSNorm, {"d_model": 4, "eps": -1}, "eps", "at least 0", "-1"),
+        (GatedFeedForward, {"d_model": 0, "d_ff": 1}, "d_model", "least", "0"),
+        (GatedFeedForward, {"d_model": 4, "d_ff": 0}, "d_ff", "least 1", "0"),
+        (Stretch, {"factor": 0.5}, "factor", "at least 1", "0.5"),
+        (Stretch, {"factor": 8, "trained": -1}, "trained", "at least 0", "-1"),
+        (Stretch, {"factor": 8, "low": 0.0}, "low", "above 0", "0.0"),
+        (Stretch, {"factor": 8, "low": 4.0}, "high", "above 4.0", "4.0"),
+        (RotaryAttention, LAYER | {"d_model": 6}, "d_head", "even", "3"),
+        (RotaryAttention, LAYER | {"kv_heads": 3}, "kv_heads", "a divis", "3"),
+        (RotaryAttention, LAYER | {"base": 1}, "base", "above 1", "1"),
+        (RotaryAttention, LAYER | {"window": 0}, "window", "at least 1", "0"),
+        (rotary_steps, {"d_head": 3}, "d_head", "even", "3"),
+        (alibi_slopes, {"heads": 0}, "heads", "at least 1", "0"),
+        (alibi, {"heads": 2, "length": 0}, "length", "at least 1", "0"),
+        (RelativeBias, {"heads": 0}, "heads", "at least 1", "0"),
+        (RelativeBias, {"heads": 2, "buckets": 5}, "buckets", "even", "5"),
+        (RelativeBias(2), {"length": 0}, "length", "at least 1", "0"),
+    ],
+)
+def test_numbers_out_of_their_range_are_refused(
+    call, given, name, expected, got
+):
+    with refused(ValueError, name, expected, got):
+        call(**given)
 
 
 @BAD
-def test_rows_and_angles_that_do_not_fit_are_refused():
+def test_tensors_that_do_not_fit_are_refused():
+    for module in (RMSNorm(4), GatedFeedForward(4, 8)):
+        with refused(ValueError, "x", "width 4", "(2, 5)"):
+            module(torch.zeros(2, 5))
+        with refused(TypeError, "x", "floating-point", "int64"):
+            module(torch.zeros(2, 4, dtype=torch.int64))
     for convert in (halves_from_pairs, pairs_from_halves):
         with refused(ValueError, "weight", "even number of rows", "(6, 5)"):
             convert(torch.zeros(6, 5), 2)
@@ -247,8 +240,6 @@ def test_rows_and_angles_that_do_not_fit_are_refused():
             convert(torch.zeros(6), 1)
         with refused(ValueError, "heads", "at least 1", "0"):
             convert(torch.zeros(6, 5), 0)
-    with refused(ValueError, "d_head", "even", "3"):
-        rotary_steps(3)
     x, steps = torch.zeros(5, 8), torch.zeros(4)
     with refused(ValueError, "steps", "each pair of 8", "(3,)"):
         turn_by(x, 0, steps[:3])
@@ -259,21 +250,11 @@ def test_rows_and_angles_that_do_not_fit_are_refused():
     layer(x, past)
     with refused(ValueError, "x", "2 rows, as the past has", "(1, 3, 16)"):
         layer(x[:1], past)
-
-
-@BAD
-def test_biases_refuse():
-    with refused(ValueError, "heads", "at least 1", "0"):
-        alibi_slopes(0)
-    with refused(ValueError, "length", "at least 1", "0"):
-        alibi(2, 0)
-    with refused(ValueError, "buckets", "even", "5"):
-        RelativeBias(2, buckets=5)
-    with refused(ValueError, "furthest", "at least 17", "16"):
-        distance_buckets(torch.arange(3), 32, 16)
     with refused(TypeError, "distance", "integer tensor", "float32"):
         distance_buckets(torch.zeros(3))
-    with refused(ValueError, "length", "at least 1", "0"):
-        RelativeBias(2)(0)
-    with refused(ValueError, "heads", "at least 1", "0"):
-        RelativeBias(0)
+    with refused(ValueError, "furthest", "at least 17", "16"):
+        distance_buckets(torch.arange(3), 32, 16)
+    with refused(TypeError, "trained", "an integer", "float"):
+        Stretch(8.0, 64.0)
+    with refused(TypeError, "stretch", "a Stretch", "int"):
+        RotaryAttention(8, 2, 1, stretch=8)
