@@ -18,7 +18,14 @@ from lib.llama import (
 )
 from lib.modern import Stretch, rotary_steps
 from tests.library.draw import DEVICE, close, refused, same
-from tests.library.llama_files import CHANGES, HONEST, KINDS, SLOWER, TINY
+from tests.library.llama_files import (
+    CHANGES,
+    HONEST,
+    KINDS,
+    SLOWER,
+    TINY,
+    TOGETHER,
+)
 
 BAD = pytest.mark.bad_input
 SMALL = DecoderOnlyConfig(11, 16, 4, 2, 12, 2)
@@ -199,30 +206,32 @@ def test_writing_takes_the_best_token_until_all_have_ended():
 
 
 @BAD
-def test_sizes_are_refused():
-    for field, value, words in (
-        ("vocab_size", 0, ("at least 1", "0")),
-        ("layers", 0, ("at least 1", "0")),
-        ("eps", -1.0, ("at least 0", "-1")),
-        ("d_model", 18, ("a multiple of heads=4", "18")),
-        ("kv_heads", 3, ("a divisor of heads=4", "3")),
-        ("base", 1.0, ("above 1", "1.0")),
-        ("window", 0, ("at least 1", "0")),
-    ):
-        with refused(ValueError, field, *words):
-            replace(SMALL, **{field: value})
-    with refused(TypeError, "tied", "True or False", "int"):
-        replace(SMALL, tied=1)
-    with refused(TypeError, "stretch", "a Stretch", "int"):
-        replace(SMALL, stretch=8)
-    for make in (DecoderOnly, DecoderOnlyBlock):
-        with refused(TypeError, "config", "DecoderOnlyConfig", "dict"):
-            make({})
+@pytest.mark.parametrize(
+    ("field", "value", "error", "expected", "got"),
+    [
+        ("vocab_size", 0, ValueError, "at least 1", "0"),
+        ("d_ff", 0, ValueError, "at least 1", "0"),
+        ("layers", 0, ValueError, "at least 1", "0"),
+        ("eps", -1.0, ValueError, "at least 0", "-1"),
+        ("d_model", 18, ValueError, "a multiple of heads=4", "18"),
+        ("kv_heads", 3, ValueError, "a divisor of heads=4", "3"),
+        ("base", 1.0, ValueError, "above 1", "1.0"),
+        ("window", 0, ValueError, "at least 1", "0"),
+        ("tied", 1, TypeError, "True or False", "int"),
+        ("stretch", 8, TypeError, "a Stretch", "int"),
+    ],
+)
+def test_sizes_are_refused(field, value, error, expected, got):
+    with refused(error, field, expected, got):
+        replace(SMALL, **{field: value})
 
 
 @BAD
-def test_ids_and_caches_are_refused():
+def test_configurations_ids_and_caches_are_refused():
     model = small()
+    for make in (DecoderOnly, DecoderOnlyBlock):
+        with refused(TypeError, "config", "DecoderOnlyConfig", "dict"):
+            make({})
     with refused(ValueError, "ids", "0 to 10", "11"):
         model(torch.tensor([[11]]).to(DEVICE))
     with refused(ValueError, "ids", "at least one position", "(1, 0)"):
@@ -234,10 +243,28 @@ def test_ids_and_caches_are_refused():
 
 
 @BAD
-@pytest.mark.parametrize(("change", "words"), CHANGES + KINDS)
-def test_a_field_that_asks_for_something_else_is_refused(change, words):
-    kind = TypeError if (change, words) in KINDS else ValueError
-    with refused(kind, *words):
+@pytest.mark.parametrize(("name", "value", "expected"), CHANGES)
+def test_a_field_that_asks_for_something_else_is_refused(
+    name, value, expected
+):
+    got = value if isinstance(value, float) else repr(value)
+    with refused(ValueError, name, expected, str(got)):
+        read_config(TINY | {name: value})
+
+
+@BAD
+@pytest.mark.parametrize(("name", "value", "expected"), KINDS)
+def test_a_field_of_a_wrong_kind_is_refused(name, value, expected):
+    with refused(TypeError, name, expected, type(value).__name__):
+        read_config(TINY | {name: value})
+
+
+@BAD
+@pytest.mark.parametrize(("change", "name", "expected", "got"), TOGETHER)
+def test_fields_that_do_not_fit_together_are_refused(
+    change, name, expected, got
+):
+    with refused(ValueError, name, expected, got):
         read_config(TINY | change)
 
 
@@ -264,40 +291,35 @@ def test_a_mistral_has_its_window_in_every_layer():
         read_config(mistral | {"sliding_window": 0})
 
 
+NORM = torch.ones(32)
+
+
 @BAD
 @pytest.mark.parametrize(
-    ("name", "tensor", "words"),
+    ("name", "value", "expected", "got"),
     [
-        ("self_attn.q_norm.weight", torch.ones(8), ("no such tensor", "(8,)")),
-        ("self_attn.q_proj.bias", torch.ones(32), ("no such", "(32,)")),
-        ("mlp.gate.weight", torch.ones(4, 32), ("no such tensor", "(4, 32)")),
-        ("mlp.up_proj.weight", torch.ones(32, 44), ("(44, 32)", "(32, 44)")),
-        ("self_attn.k_proj.weight", torch.ones(32, 32), ("(16,", "(32,")),
-        ("input_layernorm.weight", None, ("shape (32,)", "nothing")),
+        ("model.layers.1.self_attn.q_norm.weight", NORM, "no such", "(32,)"),
+        ("model.layers.1.self_attn.q_proj.bias", NORM, "no such", "(32,)"),
+        ("model.layers.1.mlp.gate.weight", NORM, "no such", "(32,)"),
+        ("model.layers.1.mlp.up_proj.weight", NORM, "(44, 32)", "(32,)"),
+        ("model.layers.1.input_layernorm.weight", None, "(32,)", "nothing"),
+        ("model.layers.2.input_layernorm.weight", NORM, "no such", "(32,)"),
+        ("lm_head.weight", None, "(50, 32)", "nothing"),
     ],
 )
-def test_every_tensor_is_used_or_refused(name, tensor, words):
+def test_every_tensor_is_used_or_refused(name, value, expected, got):
     fields, weights, _ = files()
-    name = f"model.layers.1.{name}"
-    weights = {k: v for k, v in weights.items() if k != name}
-    more = {} if tensor is None else {name: tensor}
-    with refused(ValueError, name, *words):
+    weights.pop(name, None)
+    more = {} if value is None else {name: value}
+    with refused(ValueError, name, expected, got):
         built(fields, weights | more)
 
 
 @BAD
-def test_what_is_no_weight_is_refused():
+@pytest.mark.parametrize("kind", ["int8", "float8_e4m3fn", "list"])
+def test_what_is_no_weight_is_refused(kind):
     fields, weights, _ = files()
     name = "model.norm.weight"
-    for other, got in (
-        (weights[name].to(torch.int8), "int8"),
-        (weights[name].to(torch.float8_e4m3fn), "float8"),
-        (weights[name].tolist(), "list"),
-    ):
-        with refused(TypeError, name, "tensor", got):
-            built(fields, weights | {name: other})
-    other = "model.layers.2.input_layernorm.weight"
-    with refused(ValueError, "lm_head.weight", "(50, 32)", "nothing"):
-        built(fields, {k: v for k, v in weights.items() if "lm" not in k})
-    with refused(ValueError, other, "no such tensor", "(32,)"):
-        built(fields, weights | {other: weights[name]})
+    wrong = NORM.tolist() if kind == "list" else NORM.to(getattr(torch, kind))
+    with refused(TypeError, name, "tensor", kind):
+        built(fields, weights | {name: wrong})

@@ -3,14 +3,11 @@
 What needs several processes is in test_workers.py.
 """
 
-from functools import partial
-
 import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
 
-from kit.launching import surroundings
 from lib.heads import MultiHeadAttention
 from lib.layers import FeedForward
 from lib.masks import causal_mask
@@ -24,17 +21,6 @@ from lib.parallel import (
 from tests.library.draw import DTYPES, close, normal, refused, same
 
 D64 = torch.float64
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """A group of one worker, in this process."""
-    loopback = surroundings()["GLOO_SOCKET_IFNAME"]
-    monkeypatch.setenv("GLOO_SOCKET_IFNAME", loopback)
-    store = dist.HashStore()
-    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
-    yield
-    dist.destroy_process_group()
 
 
 @pytest.fixture
@@ -112,24 +98,6 @@ def test_a_part_has_a_copy_of_its_share_of_the_weights():
     assert shard(12, 1, 3) == slice(4, 8)
 
 
-def test_alone_a_layer_is_itself_forward_and_backward(alone):
-    (attention, network), _ = layers()
-    mask = causal_mask(5, normal(1).device)
-    masked = partial(attention, may_attend=mask)
-    for layer, masks, whole in (
-        (attention, (mask,), masked),
-        (network, (), network),
-    ):
-        x, y = (normal(2, 5, 12, dtype=D64).requires_grad_() for _ in "xy")
-        output, expected = cut(layer, 1)[0](x, *masks), whole(y)
-        close(output, expected)
-        output.square().mean().backward()  # gradients of about 1, as a step is
-        expected.square().mean().backward()
-        close(x.grad, y.grad)
-    (attention, _), x = layers(bias=False)
-    close(cut(attention, 1)[0](x), attention(x))
-
-
 def test_a_sum_leaves_what_is_handed_in(three):
     x = normal(2, 3).requires_grad_()
     before = x.detach().clone()
@@ -138,14 +106,16 @@ def test_a_sum_leaves_what_is_handed_in(three):
     assert sum_over_workers(normal(3, 2).T).is_contiguous()
 
 
-def test_the_bias_is_added_once_and_the_input_gets_all_gradients(three):
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_bias_is_added_once_and_the_input_gets_all_gradients(three, bias):
     """Each of the two functions adds up in one direction only."""
-    for layer in layers()[0]:
+    (attention, network), x = layers(bias)
+    mask = causal_mask(5, x.device)
+    for layer, masks in ((attention, (mask,)), (network, ())):
+        x, y = (x.detach().clone().requires_grad_() for _ in "xy")
         part = cut(layer, 3)[0]
-        x, y = (normal(2, 5, 12, dtype=D64).requires_grad_() for _ in "xy")
-        own = part.partial(y)
-        output = part(x)
-        close(output, 3 * own + part.bias)
+        own, output = part.partial(y, *masks), part(x, *masks)
+        close(output, 3 * own + (part.bias if bias else 0))
         output.sum().backward()
         own.sum().backward()
         close(x.grad, 3 * y.grad)
