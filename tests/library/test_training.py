@@ -265,19 +265,14 @@ def test_a_run_continues_from_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     "steps, every, saved",
-    [
-        (250, {}, [100, 200, 250]),
-        (8, {"every": 4}, [4, 8]),
-    ],
+    [(250, {}, [100, 200, 250]), (8, {"every": 4}, [4, 8])],
 )
 def test_a_checkpoint_is_written_now_and_then_and_at_the_end(
     steps, every, saved, tmp_path, monkeypatch
 ):
     ours, found = trainer(), []
     monkeypatch.setattr(
-        training,
-        "save_checkpoint",
-        lambda t, path: found.append(len(t.losses)),
+        training, "save_checkpoint", lambda t, _: found.append(len(t.losses))
     )
     ours.step = lambda batch, name: ours.losses.append(1.0) or 1.0
     train(ours, data(), steps, tmp_path / "never", **every)
@@ -377,28 +372,21 @@ def test_a_second_ctrl_c_interrupts_at_once(monkeypatch):
     assert ours.losses == []
 
 
-def damaged(model):
-    with torch.no_grad():
-        model.encoder.blocks[0].feed_forward.widen.weight[0, 0] = math.nan
-
-
 def test_nan_stops_and_names_step_and_batch():
     ours, good = trainer(), data(3)
     train(ours, good, 4)
-    before = weights(ours)
-    damaged(ours.model)
+    weight = ours.model.encoder.blocks[0].feed_forward.widen.weight.data
+    kept = weight[0, 0].item()
+    weight[0, 0] = math.nan
     changed = weights(ours)
     wanted = "got nan at step 5, batch 1 of 3; the weights are those before"
-    with pytest.raises(FloatingPointError, match=wanted) as caught:
+    with pytest.raises(FloatingPointError, match=f"^loss: .* {wanted}"):
         train(ours, good, 9)
-    assert str(caught.value).startswith("loss: expected a finite number")
     with pytest.raises(FloatingPointError, match="at step 5, the batch;"):
         ours.step(good[0])
     assert len(ours.losses) == 4
     same_weights(weights(ours), changed)
-    ours.model.load_state_dict(
-        {n: w for n, w in before.items() if not n.startswith("average.")}
-    )
+    weight[0, 0] = kept
     assert len(train(ours, good, 9)) == 9
 
 
@@ -448,22 +436,18 @@ def saved(tmp_path):
     return tmp_path / "a"
 
 
-def share(model):
-    """One block, and one weight, in two places."""
-    model.decoder.blocks[1] = model.decoder.blocks[0]
-    one, two = (block.feed_forward for block in model.encoder.blocks)
-    two.widen.weight = one.widen.weight
-
-
 @pytest.mark.parametrize("tied", ["none", "target", "all"])
 def test_modules_that_share_their_weights_are_saved(tmp_path, tied):
+    """One block, and one weight, in two places."""
     options = SIZES | {"encoder_layers": 2, "decoder_layers": 2}
     config = TransformerConfig(11, 11, **options, dropout=0.0, tied=tied)
 
     def made():
         torch.manual_seed(0)
         model = Transformer(config).to(DEVICE)
-        share(model)
+        model.decoder.blocks[1] = model.decoder.blocks[0]
+        one, two = (block.feed_forward for block in model.encoder.blocks)
+        two.widen.weight = one.widen.weight
         return Trainer(model, Recipe(rate))
 
     once, stopped, other = (made() for _ in range(3))
@@ -485,27 +469,22 @@ def test_a_weight_that_is_not_contiguous_is_saved(tmp_path):
 
 
 @BAD
-@pytest.mark.parametrize("keep", [0, 100, -1])
-def test_a_truncated_checkpoint_is_refused(saved, keep):
-    saved.write_bytes(saved.read_bytes()[:keep])
-    size, ours = saved.stat().st_size, trainer()
-    before = weights(ours)
-    got = f"{size} bytes that are none"
-    with refused(ValueError, "checkpoint", "a complete file", got):
+@pytest.mark.parametrize("keep", [0, 100, -1, None])
+def test_a_file_that_is_no_checkpoint_is_refused(saved, keep):
+    """It ends too early, or is of something else."""
+    if keep is None:
+        save_file({"model.x": torch.ones(3)}, saved)
+    saved.write_bytes(content := saved.read_bytes()[:keep])
+    ours = trainer()
+    before, got = weights(ours), f"{len(content)} bytes that are none"
+    with refused(ValueError, "checkpoint", "file from save_checkpoint", got):
         load_checkpoint(ours, saved)
     with pytest.raises(ValueError, match=str(saved)):
         train(ours, data(), 9, saved)
     same_weights(weights(ours), before)
-    assert ours.losses == [] and saved.stat().st_size == size
-
-
-@BAD
-def test_a_file_of_something_else_is_refused(saved):
-    save_file({"model.x": torch.ones(3)}, saved)
-    with refused(ValueError, "checkpoint", "save_checkpoint", "none"):
-        load_checkpoint(trainer(), saved)
+    assert ours.losses == [] and saved.read_bytes() == content
     with pytest.raises(FileNotFoundError):
-        load_checkpoint(trainer(), saved.with_name("missing"))
+        load_checkpoint(ours, saved.with_name("missing"))
 
 
 @BAD
