@@ -201,18 +201,6 @@ def test_on_a_cpu_nothing_is_computed_in_half_precision():
     assert seen == {torch.float32}
 
 
-@pytest.mark.slow
-def test_training_learns():
-    torch.manual_seed(0)
-    config = TransformerConfig(11, 11, 32, 4, 64, 1, 1, 0.0)
-    recipe = Recipe(lambda k: 0.7 * warmup_rate(k, 32, 60))
-    ours = Trainer(Transformer(config).to(DEVICE), recipe)
-    losses = train(ours, data(400, 64), 300)
-    assert len(losses) == 300 and losses[-1] < 0.6 * losses[0]
-    assert exact_match(ours.average, data(5, 64, seed=1)) > 0.9
-    assert exact_match(trainer().model, data(5, 64, seed=1)) < 0.1
-
-
 def test_training_turns_dropout_on():
     once, ours = trainer(0.5), trainer(0.5)
     ours.model.eval()
