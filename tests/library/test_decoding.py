@@ -9,7 +9,7 @@ from torch import nn
 
 from lib.beams import beam_search
 from lib.cache import IncrementalDecoder
-from lib.decoders import WholeDecoder, decoder_for
+from lib.decoders import decoder_for
 from lib.decoding import (
     filtered,
     greedy,
@@ -21,6 +21,7 @@ from tests.library.draw import DEVICE, normal, refused, same
 from tests.library.untrained import KINDS, VOCAB, build, sources, step_logits
 
 BAD = pytest.mark.bad_input
+CACHED = pytest.mark.parametrize("cached", [True, False])
 
 
 # --- greedy
@@ -28,15 +29,18 @@ BAD = pytest.mark.bad_input
 
 @pytest.mark.covered(1)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(5))
-def test_greedy_is_the_best_token_every_time(kind, seed):
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("begun", [False, True])
+@CACHED
+def test_greedy_is_the_best_token_every_time(kind, seed, begun, cached):
     """Row by row, without cache, mask or batch: the definition."""
     model, source = build(seed=seed, **kind), sources(seed=seed)
-    written = greedy(model, source, 12)
-    same(written, greedy(model, source, 12, cached=False))
+    beginning = torch.tensor([[5, 6], [7, 8], [9, 9], [3, 4], [5, 5]])
+    beginning = beginning.to(DEVICE, torch.int32) if begun else None
+    written = greedy(model, source, 12, cached, beginning)
     longest = 0
-    for row, result in zip(source, written, strict=True):
-        ids = [model.config.bos_id]
+    for i, (row, result) in enumerate(zip(source, written, strict=True)):
+        ids = [1, *(beginning[i].tolist() if begun else [])]
         while len(ids) <= 12 and ids[-1] != model.config.eos_id:
             target = torch.tensor([ids]).to(DEVICE)
             with torch.no_grad():
@@ -45,12 +49,6 @@ def test_greedy_is_the_best_token_every_time(kind, seed):
         longest = max(longest, len(ids) - 1)
         assert result.tolist() == ids[1:] + [0] * (len(result) - len(ids) + 1)
     assert written.shape == (5, longest)
-
-
-def test_rows_end_at_different_steps_in_these_tests():
-    written = greedy(build(seed=19, sharp=1.5), sources(seed=19), 12)
-    lengths = (written != 0).sum(1).tolist()
-    assert len(set(lengths)) > 2 and min(lengths) == 1
 
 
 @pytest.mark.parametrize(
@@ -73,41 +71,7 @@ def test_by_default_only_new_positions_are_computed(write, options):
     seen.clear()
     write(model, source, limit=3, cached=False, **options)
     assert seen == list(range(1, steps + 1))
-
-
-@pytest.mark.parametrize("one_mask", [False, True])
-@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 2), (1, 3)])
-def test_both_decoders_give_the_same(one_mask, sizes):
-    model, source = build(), sources(4)
-    memory, mask = model.encode(source), model.source_mask(source)
-    mask = mask[1:2] if one_mask else mask
-    rows = torch.tensor([2, 0, 0]).to(DEVICE)
-    target = torch.randint(3, VOCAB, (4, 4)).to(DEVICE)
-    kinds = (IncrementalDecoder, WholeDecoder)
-    decoders = [kind(model, memory, mask) for kind in kinds]
-    with torch.no_grad():
-        for part in target.split(sizes, dim=1):
-            torch.testing.assert_close(*(d(part) for d in decoders))
-        for decoder in decoders:
-            decoder.keep(rows)
-        last = target[:3, :1]
-        torch.testing.assert_close(*(d(last) for d in decoders))
     assert isinstance(decoder_for(model, source), IncrementalDecoder)
-    assert isinstance(decoder_for(model, source, False), WholeDecoder)
-
-
-def test_two_rows_that_change_places_keep_their_own_masks():
-    model, source = build(), sources(2)
-    source[1, 2:] = 0
-    memory, mask = model.encode(source), model.source_mask(source)
-    assert not torch.equal(mask[0], mask[1])
-    decoder = WholeDecoder(model, memory, mask)
-    swapped = torch.tensor([1, 0]).to(DEVICE)
-    decoder.keep(swapped)
-    target = torch.randint(3, VOCAB, (2, 3)).to(DEVICE)
-    with torch.no_grad():
-        right = model.decode(target, memory[swapped], None, mask[swapped])
-        torch.testing.assert_close(decoder(target), right)
 
 
 def scripted(texts):
@@ -116,134 +80,34 @@ def scripted(texts):
 
     def choose(logits):
         step = next(steps)
-        tokens = [[*text, *[5] * 9][step] for text in texts]
+        tokens = [[*text, *[5] * 40][step] for text in texts]
         return torch.tensor(tokens).to(DEVICE)
 
     return choose
 
 
-@pytest.mark.parametrize("cached", [True, False])
-def test_rows_that_have_ended_write_pad(cached):
-    texts = [[5, 2], [6, 7, 8, 2], [2], [9, 9, 2], [2]]
-    result = write_tokens(build(), sources(), scripted(texts), 20, cached)
-    assert result.tolist() == [row + [0] * (4 - len(row)) for row in texts]
-
-
-@pytest.mark.parametrize("cached", [True, False])
-def test_what_a_row_does_behind_its_end_changes_no_other_row(cached):
-    seen = {}
-    for after in (5, 7):
-        steps, seen[after] = itertools.count(), []
-
-        def choose(logits, step=steps, after=after):
-            seen[after].append(logits[1])
-            first = 2 if next(step) == 1 else after
-            return torch.tensor([first, 9]).to(DEVICE)
-
-        result = write_tokens(build(), sources(2), choose, 5, cached)
-        assert result[0, 1:].tolist() == [2, 0, 0, 0]
-    same(torch.stack(seen[5]), torch.stack(seen[7]))
-
-
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("seed", range(3))
-def test_from_its_own_beginning_greedy_writes_the_same_text(seed, cached):
-    model, source = build(seed=seed), sources(seed=seed)
-    text = greedy(model, source, 12, cached)
-    going = (text[:, :6] > 2).all(1)
-    assert going.sum() > 1 and text.shape[1] > 7
-    source, text = source[going], text[going]
-    for given in range(1, 7):
-        beginning = text[:, :given]
-        again = greedy(model, source, 12, cached, beginning)
-        same(again, text[:, : again.shape[1]])
-        assert (text[:, again.shape[1] :] == 0).all()
-
-
-@pytest.mark.parametrize("cached", [True, False])
-def test_what_follows_a_beginning_follows_that_beginning(cached):
-    """Row by row, without cache, mask or batch: the definition."""
-    model, source = build(), sources()
-    beginning = torch.tensor([[5, 6], [7, 8], [9, 9], [3, 4], [5, 5]])
-    beginning = beginning.to(DEVICE, torch.int32)
-    for row, given, result in zip(
-        source,
-        beginning,
-        greedy(model, source, 3, cached, beginning),
-        strict=True,
-    ):
-        target = torch.tensor([[1, *given]]).to(DEVICE)
-        with torch.no_grad():
-            logits = step_logits(model, row[row != 0][None], target)
-        expected = 2 + logits[0, -1, 2:].argmax().item()
-        assert result.tolist() == [*given.tolist(), expected]
-
-
-def test_sample_continues_a_beginning_too():
-    model, source = build(), sources(3)
-    beginning = torch.full((3, 2), 5).to(DEVICE)
-    drawn = sample(model, source, 9, beginning=beginning, top_k=1)
-    same(drawn, greedy(model, source, 9, beginning=beginning))
-    same(drawn[:, :2], beginning)
-
-
-@pytest.mark.parametrize("cached", [True, False])
-def test_the_beginning_counts_for_the_limit(cached):
-    choose = scripted([[6, 7, 8], [2]])
-    beginning = torch.tensor([[5, 5], [9, 9]]).to(DEVICE)
-    result = write_tokens(
-        build(), sources(2), choose, 4, cached, beginning=beginning
-    )
-    assert result.tolist() == [[5, 5, 6, 7], [9, 9, 2, 0]]
-
-
-@BAD
+@CACHED
 @pytest.mark.parametrize(
-    ("beginning", "error", "expected", "got"),
+    ("texts", "limit", "beginning", "expected"),
     [
-        ([[5]], TypeError, "a tensor", "list"),
-        (torch.ones(2, 1), TypeError, "an integer tensor", "float32"),
-        (torch.tensor([5, 5]), ValueError, "2 axes", "1 ("),
-        (torch.tensor([[5]]), ValueError, "2 rows, one for each", "1"),
-        (torch.tensor([[5], [11]]), ValueError, "ids from 0 to 10", "11"),
-        (torch.tensor([[5], [0]]), ValueError, "without pad_id=0", "0"),
-        (torch.tensor([[1], [5]]), ValueError, "without bos_id=1", "1"),
-        (torch.tensor([[5], [2]]), ValueError, "goes on, without eos_id", "2"),
-        (torch.ones(2, 0).long(), ValueError, "1 to 3 tokens", "0"),
-        (torch.full((2, 4), 5), ValueError, "one of 4 is left", "4"),
+        ([[5, 2], [6, 7, 2], [2]], 9, None, [[5, 2, 0], [6, 7, 2], [2, 0, 0]]),
+        ([[5, 6, 7, 2], [2]], 3, None, [[5, 6, 7], [2, 0, 0]]),
+        ([[6, 7], [2]], 4, [[5, 5], [9, 9]], [[5, 5, 6, 7], [9, 9, 2, 0]]),
+        ([[5], [5]], None, None, [[5] * 40] * 2),
     ],
 )
-def test_refuses_a_beginning_that_is_none(beginning, error, expected, got):
-    if torch.is_tensor(beginning):
-        beginning = beginning.to(DEVICE)
-    for call in (greedy, sample):
-        with refused(error, "beginning", expected, got):
-            call(build(), sources(2), 4, beginning=beginning)
+def test_rows_are_written_to_their_ends(
+    texts, limit, beginning, expected, cached
+):
+    """PAD follows EOS; a row at the limit has none.
 
-
-def test_a_row_at_the_limit_has_no_eos():
-    choose = scripted([[5, 6, 7, 2], [2]])
-    result = write_tokens(build(), sources(2), choose, 3)
-    assert result.tolist() == [[5, 6, 7], [2, 0, 0]]
-
-
-def test_the_default_limit_is_the_number_of_positions():
-    def never(logits):
-        return torch.full((len(logits),), 5).to(DEVICE)
-
-    for cached in (True, False):
-        result = write_tokens(build(), sources(2), never, cached=cached)
-        assert result.shape == (2, 40)
-
-
-def test_pad_and_bos_are_never_written():
-    model = build()
-    with torch.no_grad():
-        model.tables.output.weight[:2] = 50 * model.tables.output.weight[5]
-    for ids in (greedy(model, sources(), 9), sample(model, sources(), 9)):
-        lengths = (ids != 0).sum(1)
-        for row, n in zip(ids, lengths, strict=True):
-            assert 0 not in row[:n] and 1 not in row and n > 0
+    A beginning counts for the limit, which is all positions if none is said.
+    """
+    if beginning:
+        beginning = torch.tensor(beginning).to(DEVICE)
+    choose, source = scripted(texts), sources(len(texts))
+    written = write_tokens(build(), source, choose, limit, cached, beginning)
+    assert written.tolist() == expected
 
 
 def test_mode_and_gradients_are_as_before():
@@ -268,14 +132,7 @@ def test_no_sources_and_a_source_of_pad():
     same(greedy(model, blank, 9)[0], greedy(model, blank[:, :3], 9)[1])
 
 
-def test_half_precision_and_float32():
-    for dtype in (torch.bfloat16, torch.float32):
-        model = build().to(dtype)
-        assert greedy(model, sources(), 9).shape[0] == 5
-        assert beam_search(model, sources(), limit=9).best.shape[0] == 5
-
-
-def test_int32_sources():
+def test_half_precision_and_int32_sources():
     model, source = build(sharp=1.5), sources()
     for cached in (True, False):
         written = greedy(model, source.int(), 9, cached)
@@ -283,6 +140,9 @@ def test_int32_sources():
         same(sample(model, source.int(), 9, top_k=1), written)
         found = beam_search(model, source.int(), 2, limit=9, cached=cached)
         same(found.ids, beam_search(model, source, 2, limit=9).ids)
+    model.bfloat16()
+    assert greedy(model, source, 9).shape[0] == 5
+    assert beam_search(model, source, limit=9).best.shape[0] == 5
 
 
 # --- sampling
@@ -327,18 +187,6 @@ def test_filtered_works_on_batches_and_changes_nothing_in_place():
     same(logits, before)
 
 
-def test_samples_are_repeatable_and_the_same_without_cache():
-    model, source = build(sharp=1.5), sources()
-
-    def draw(seed, cached=True):
-        generator = torch.Generator().manual_seed(seed)
-        return sample(model, source, 12, generator, cached, temperature=2.0)
-
-    same(draw(0), draw(0))
-    same(draw(0), draw(0, cached=False))
-    assert any(draw(1).tolist() != draw(seed).tolist() for seed in (0, 2))
-
-
 def test_draws_are_made_in_double_precision():
     """Of the same logits, whatever their dtype."""
     model, source, drawn = build(), sources(1).expand(2_000, -1), []
@@ -353,88 +201,79 @@ def test_draws_are_made_in_double_precision():
 
 
 def test_samples_have_the_models_probabilities():
-    model, many = build(sharp=1.2), sources(1).expand(20_000, -1)
+    model, many = build(sharp=1.2), sources(1).expand(6_000, -1)
     with torch.no_grad():
         logits = next_logits(decoder_for(model, many[:1]), 0 * many[:1, 0] + 1)
         p = filtered(logits, 1.5, top_k=5).softmax(-1)[0]
     generator = torch.Generator().manual_seed(0)
     first = sample(model, many, 1, generator, temperature=1.5, top_k=5)[:, 0]
-    shares = first.bincount(minlength=VOCAB) / 20_000
-    torch.testing.assert_close(shares.to(p), p, atol=0.015, rtol=0)
+    shares = first.bincount(minlength=VOCAB) / 6_000
+    torch.testing.assert_close(shares.to(p), p, atol=0.02, rtol=0)
     assert (shares[p == 0] == 0).all()
 
 
-def test_sampling_the_best_only_is_greedy():
+@pytest.mark.parametrize("filters", [{"top_k": 1}, {"top_p": 1e-9}])
+def test_sampling_the_best_only_is_greedy(filters):
     model, source = build(), sources()
-    same(sample(model, source, 12, top_k=1), greedy(model, source, 12))
-    same(sample(model, source, 12, top_p=1e-9), greedy(model, source, 12))
+    same(sample(model, source, 12, **filters), greedy(model, source, 12))
+    given = {"beginning": torch.full((5, 2), 5).to(DEVICE)}
+    drawn = sample(model, source, 12, **given, **filters)
+    same(drawn, greedy(model, source, 12, **given))
 
 
 # --- bad input
 
-WRITERS = (greedy, sample, beam_search)
+
+class OfCuda(torch.Generator):
+    device = torch.device("cuda")
 
 
-@BAD
-@pytest.mark.parametrize("call", WRITERS)
-@pytest.mark.parametrize(
-    ("change", "error", "parts"),
-    [
-        ({"model": nn.Linear(1, 1)}, TypeError, ("model", "Transf", "Lin")),
-        ({"source": [[5]]}, TypeError, ("source", "a tensor", "list")),
-        (
-            {"source": torch.ones(2, 3)},
-            TypeError,
-            ("source", "integer tensor", "float32"),
-        ),
-        (
-            {"source": torch.ones(3).long()},
-            ValueError,
-            ("source", "2 axes", "1"),
-        ),
-        (
-            {"source": torch.ones(2, 0).long()},
-            ValueError,
-            ("source", "1 to 40 positions", "shape (2, 0)"),
-        ),
-        (
-            {"source": torch.ones(2, 41).long()},
-            ValueError,
-            ("source", "1 to 40 positions", "shape (2, 41)"),
-        ),
-        (
-            {"source": torch.full((2, 3), 13).to(DEVICE)},
-            ValueError,
-            ("source", "ids from 0 to 12", "13"),
-        ),
-        ({"limit": 0}, ValueError, ("limit", "1 to 40", "0")),
-        ({"limit": 41}, ValueError, ("limit", "1 to 40", "41")),
-        ({"limit": 2.0}, TypeError, ("limit", "an integer", "float")),
-    ],
-)
-def test_refuses(call, change, error, parts):
-    with refused(error, *parts):
-        call(**({"model": build(), "source": sources()} | change))
+ALL, TWO, ONE = (greedy, sample, beam_search), (greedy, sample), (sample,)
+
+
+def ids(*rows):
+    return torch.tensor([*rows]).to(DEVICE)
 
 
 @BAD
 @pytest.mark.parametrize(
-    ("change", "error", "parts"),
+    ("calls", "argument", "value", "error", "expected", "got"),
     [
-        ({"temperature": 0}, ValueError, ("temperature", "than 0", "0")),
-        ({"temperature": -1}, ValueError, ("temperature", "least 0", "-1")),
-        ({"temperature": "a"}, TypeError, ("temperature", "number", "str")),
-        ({"top_k": 0}, ValueError, ("top_k", "at least 1", "0")),
-        ({"top_k": 2.0}, TypeError, ("top_k", "an integer", "float")),
-        ({"top_p": 0.0}, ValueError, ("top_p", "0 < top_p <= 1", "0.0")),
-        ({"top_p": 1.5}, ValueError, ("top_p", "0 < top_p <= 1", "1.5")),
-        ({"top_p": "a"}, TypeError, ("top_p", "a number", "str")),
-        ({"generator": 5}, TypeError, ("generator", "Generator", "int")),
+        (ALL, "model", nn.Linear(1, 1), TypeError, "Transf", "Lin"),
+        (ALL, "source", [[5]], TypeError, "a tensor", "list"),
+        (ALL, "source", ids([1.0]), TypeError, "integer tensor", "float32"),
+        (ALL, "source", ids(1, 1), ValueError, "2 axes", "1"),
+        (ALL, "source", ids([5])[:, :0], ValueError, "1 to 40", "(1, 0)"),
+        (ALL, "source", ids([5] * 41), ValueError, "1 to 40", "(1, 41)"),
+        (ALL, "source", ids([13]), ValueError, "ids from 0 to 12", "13"),
+        (ALL, "limit", 0, ValueError, "1 to 40", "0"),
+        (ALL, "limit", 41, ValueError, "1 to 40", "41"),
+        (ALL, "cached", 1, TypeError, "True or False", "int"),
+        (TWO, "beginning", [[5]], TypeError, "a tensor", "list"),
+        (TWO, "beginning", ids([1.0]), TypeError, "integer tensor", "float32"),
+        (TWO, "beginning", ids(5, 5), ValueError, "2 axes", "1 ("),
+        (TWO, "beginning", ids([5]), ValueError, "2 rows, one for each", "1"),
+        (TWO, "beginning", ids([5], [11]), ValueError, "from 0 to 10", "11"),
+        (TWO, "beginning", ids([5], [0]), ValueError, "without pad_id", "0"),
+        (TWO, "beginning", ids([1], [5]), ValueError, "without bos_id", "1"),
+        (TWO, "beginning", ids([5], [2]), ValueError, "without eos_id", "2"),
+        (TWO, "beginning", ids([], []).long(), ValueError, "1 to 3 tok", "0"),
+        (TWO, "beginning", ids(*[[5] * 4] * 2), ValueError, "one of 4", "4"),
+        (ONE, "temperature", 0, ValueError, "more than 0", "0"),
+        (ONE, "temperature", -1, ValueError, "at least 0", "-1"),
+        (ONE, "top_k", 0, ValueError, "at least 1", "0"),
+        (ONE, "top_p", 0.0, ValueError, "0 < top_p <= 1", "0.0"),
+        (ONE, "top_p", 1.5, ValueError, "0 < top_p <= 1", "1.5"),
+        (ONE, "top_p", "a", TypeError, "a number", "str"),
+        (ONE, "generator", 5, TypeError, "Generator", "int"),
+        (ONE, "generator", OfCuda(), ValueError, "one of the CPU", "cuda"),
     ],
 )
-def test_sample_refuses(change, error, parts):
-    with refused(error, *parts):
-        sample(build(), sources(), 3, **change)
+def test_refuses(calls, argument, value, error, expected, got):
+    given = {"model": build(), "source": sources(2), "limit": 4}
+    for call in calls:
+        with refused(error, argument, expected, got):
+            call(**given | {argument: value})
 
 
 @BAD
@@ -450,16 +289,12 @@ def test_sample_refuses(change, error, parts):
 def test_refuses_a_choice_that_is_none(given, got):
     with refused(ValueError, "choose", "for each of 5 rows", got):
         write_tokens(build(), sources(), given, 3)
+    with refused(TypeError, "choose", "a function", "list"):
+        write_tokens(build(), sources(), [5] * 5, 3)
 
 
 @BAD
-def test_refuses_a_choice_that_is_no_function():
-    with refused(TypeError, "choose", "a function", "NoneType"):
-        write_tokens(build(), sources(), None, 3)
-
-
-@BAD
-@pytest.mark.parametrize("cached", [True, False])
+@CACHED
 @pytest.mark.parametrize("wrong", [0, 1, -1, 11])
 def test_refuses_a_choice_that_may_not_be_written(wrong, cached):
     """PAD, BOS and ids outside the vocabulary, also behind the end."""
@@ -469,7 +304,7 @@ def test_refuses_a_choice_that_may_not_be_written(wrong, cached):
 
 
 @BAD
-@pytest.mark.parametrize("cached", [True, False])
+@CACHED
 def test_refuses_a_model_with_nan(cached):
     model = build()
     with torch.no_grad():
@@ -477,18 +312,3 @@ def test_refuses_a_model_with_nan(cached):
     for call in (greedy, beam_search):
         with refused(ValueError, "logits", "numbers", "NaN"):
             call(model, sources(), limit=3, cached=cached)
-
-
-@BAD
-def test_sample_refuses_a_filter_that_does_not_exist():
-    with pytest.raises(TypeError, match="top"):
-        sample(build(), sources(), 3, top=5)
-
-
-@BAD
-def test_sample_refuses_a_generator_of_another_device():
-    class Other(torch.Generator):
-        device = torch.device("cuda")
-
-    with refused(ValueError, "generator", "one of the CPU", "cuda"):
-        sample(build(), sources(), 3, Other())

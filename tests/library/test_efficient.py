@@ -17,7 +17,7 @@ from lib.efficient import (
     linear_attention,
     local_attention,
 )
-from lib.heads import MultiHeadAttention, merge_heads, record_weights
+from lib.heads import merge_heads, record_weights, split_heads
 from lib.layers import FeedForward
 from lib.masks import causal_mask
 from tests.library.draw import (
@@ -28,12 +28,12 @@ from tests.library.draw import (
     lead,
     normal,
     refused,
-    same,
     size,
 )
 
 GROUPS = st.sampled_from([(6, 6, 6), (6, 6, 3), (6, 6, 2), (6, 6, 1),
                           (12, 4, 2), (10, 5, 1), (7, 1, 1)])  # fmt: skip
+lengths = st.integers(1, 23)
 
 
 def grouped(d_model=12, heads=4, kv_heads=2, dtype=torch.float32, **options):
@@ -43,24 +43,6 @@ def grouped(d_model=12, heads=4, kv_heads=2, dtype=torch.float32, **options):
         nn.init.normal_(made.in_proj.bias)
         nn.init.normal_(made.out_proj.bias)
     return made.to(DEVICE, dtype)
-
-
-def repeated(shared):
-    """A `MultiHeadAttention` with the weights of the shared heads copied."""
-    full = MultiHeadAttention(
-        shared.d_model, shared.heads, bias=shared.in_proj.bias is not None
-    ).to(shared.in_proj.weight)
-    group = shared.heads // shared.kv_heads
-    with torch.no_grad():
-        for mine, its in zip(full.matrices(), shared.matrices(), strict=True):
-            for to, part in zip(mine, its, strict=True):
-                if part is not None:
-                    rows = part.unflatten(0, (-1, full.d_model // full.heads))
-                    times = 1 if part.shape == to.shape else group
-                    rows = rows.repeat_interleave(times, 0)
-                    to.copy_(rows.flatten(0, 1))
-    full.out_proj.load_state_dict(shared.out_proj.state_dict())
-    return full
 
 
 def texts(lead, length, dtype, wide=3):
@@ -77,11 +59,14 @@ def band(length, window):
     return (back >= 0) & (back < window)
 
 
-lengths = st.integers(1, 23)
-windows = st.sampled_from([1, 2, 3, 5, 8, 23, 24, 40])
+def in_full(q, k, v):
+    """Linear attention by its formula."""
+    q, k = (F.elu(x) + 1 for x in (q, k))
+    weights = (q @ k.mT).tril()
+    return weights / weights.sum(-1, keepdim=True) @ v
 
 
-@given(lead, lengths, windows, dtype)
+@given(lead, lengths, st.sampled_from([1, 2, 3, 5, 8, 23, 24, 40]), dtype)
 def test_local_attention_is_attention_in_a_band(lead, length, window, dtype):
     inputs = texts(lead, length, dtype)
     wide = [x.double() for x in inputs]
@@ -89,33 +74,11 @@ def test_local_attention_is_attention_in_a_band(lead, length, window, dtype):
     close(local_attention(*inputs, window), expected, steps=16)
 
 
-@pytest.mark.parametrize("length", [64, 128, 256])
-def test_the_cost_of_a_window_grows_with_the_length_only(length):
-    with FlopCounterMode(display=False) as counted:
-        local_attention(*texts((2,), length, torch.float32, 4), 16)
-    assert counted.get_total_flops() == 2 * 2 * length * 2 * 16 * (4 + 4)
-
-
-@pytest.mark.parametrize("window", [1, 4, 9])
-def test_nothing_outside_the_window_matters(window):
-    q, k, v = texts((2,), 13, torch.float64)
-    before = local_attention(q, k, v, window)
-    for j in range(13):
-        other = [x.clone() for x in (k, v)]
-        for x in other:
-            x[:, j] = 1e3
-        after = local_attention(q, *other, window)
-        moved = (after != before).any(-1).all(0)
-        place = torch.arange(13, device=DEVICE)
-        assert (moved <= ((place >= j) & (place < j + window))).all()
-        assert moved[j]
-
-
-def in_full(q, k, v):
-    """Linear attention by its formula."""
-    q, k = (F.elu(x) + 1 for x in (q, k))
-    weights = (q @ k.mT).tril()
-    return weights / weights.sum(-1, keepdim=True) @ v
+def test_the_cost_of_a_window_grows_with_the_length_only():
+    for length in (64, 128):
+        with FlopCounterMode(display=False) as counted:
+            local_attention(*texts((2,), length, torch.float32, 4), 16)
+        assert counted.get_total_flops() == 2 * 2 * length * 2 * 16 * (4 + 4)
 
 
 @given(lead, lengths, st.sampled_from([1, 2, 5, 23, 64]), dtype)
@@ -128,61 +91,18 @@ def test_linear_attention_is_its_formula_in_any_chunks(
     close(linear_attention(*inputs), expected, steps=16)
 
 
-def test_linear_attention_averages_so_far():
-    q, k, v = texts((), 7, torch.float32)
-    rows = linear_attention(q, k, v)
-    same(rows[:1], v[:1])
-    ones = torch.ones_like(v)
-    close(linear_attention(q, k, ones), ones)
-    equal = linear_attention(q, torch.ones_like(k), v)
-    count = torch.arange(1, 8, device=DEVICE)[:, None]
-    close(equal, v.cumsum(0) / count)
-
-
 def test_half_precision_does_not_lose_the_sum():
-    """After 4,096 steps a sum in float16 would stand still, or be inf."""
-    q, k, v = texts((), 5_000, torch.float16)
+    """In float16 it would soon stand still, or be inf."""
+    q, k, v = texts((), 2_500, torch.float16)
     k = k.abs() * 30
     expected = in_full(*(x.double() for x in (q, k, v)))
     close(linear_attention(q, k, v), expected.half(), steps=4)
-
-
-def test_linear_attention_is_causal():
-    q, k, v = texts((2,), 11, torch.float64)
-    before = linear_attention(q, k, v, 4)
-    k[:, 6], v[:, 6] = 5.0, 100.0
-    after = linear_attention(q, k, v, 4)
-    same(after[:, :6], before[:, :6])
-    assert (after[:, 6:] != before[:, 6:]).any(-1).all()
 
 
 @pytest.mark.parametrize("call", [local_attention, linear_attention])
 def test_gradients_of_the_cheaper_ones(call):
     inputs = [x.requires_grad_() for x in texts((2,), 5, torch.float64)]
     assert torch.autograd.gradcheck(lambda *x: call(*x, 2), inputs)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("call", [local_attention, linear_attention])
-def test_the_cheaper_ones_refuse_what_does_not_fit(call):
-    q, k, v = (torch.ones(2, 5, width) for width in (4, 4, 3))
-    name = {local_attention: "window", linear_attention: "chunk"}[call]
-    with refused(ValueError, name, "at least 1", "0"):
-        call(q, k, v, 0)
-    with refused(TypeError, name, "an integer", "float"):
-        call(q, k, v, 2.0)
-    with refused(ValueError, "k", "length of q, 5", "4"):
-        call(q, k[:, :4], v[:, :4], 2)
-    with refused(ValueError, "v", "length of q, 5", "4"):
-        call(q, k, v[:, :4], 2)
-    with refused(ValueError, "k", "leading axes (2,)", "(1,)"):
-        call(q, k[:1], v[:1], 2)
-    with refused(ValueError, "k", "width 4", "3"):
-        call(q, k[..., :3], v, 2)
-    with refused(TypeError, "v", "torch.float32", "torch.float64"):
-        call(q, k, v.double(), 2)
-    with refused(ValueError, "q", "at least one position", "(2, 0, 4)"):
-        call(q[:, :0], k[:, :0], v[:, :0], 2)
 
 
 @given(size, st.sampled_from([(8, 2, 2), (12, 4, 2), (12, 4, 1)]), size)
@@ -211,90 +131,46 @@ def test_bytes_are_those_of_a_cache(kv_heads):
     assert cache_bytes(6, 5, kv_heads, 3) == 5 * past.buffer.nbytes / 2
 
 
-@pytest.mark.bad_input
-def test_counting_refuses_sizes_that_are_none():
-    sizes = {"length": 2, "d_model": 4, "d_ff": 8, "kv_width": 4}
-    for name in sizes:
-        with refused(ValueError, name, "at least 1", "0"):
-            layer_operations(**(sizes | {name: 0}))
-    sizes = {"tokens": 2, "layers": 4, "kv_heads": 8, "d_head": 4}
-    for name in (*sizes, "number"):
-        with refused(TypeError, name, "an integer", "float"):
-            cache_bytes(**(sizes | {name: 2.0}))
-
-
-@given(GROUPS, size, size, size, st.booleans(), st.booleans())
-def test_is_attention_with_the_shared_heads_repeated(
-    sizes, batch, q_len, k_len, bias, masked
+@given(GROUPS, dtype, *[st.booleans()] * 3)
+def test_shared_heads_are_the_grouped_attention_of_torch(
+    sizes, dtype, bias, masked, alone
 ):
-    shared = grouped(*sizes, torch.float64, bias=bias)
-    full, may = repeated(shared), None
+    """Each matrix projects its own source; some sources are one."""
+    shared, (d_model, *heads) = grouped(*sizes, dtype, bias=bias), sizes
+    heads.append(heads[-1])
     x, y, z = (
-        normal(batch, n, sizes[0], seed=s, dtype=torch.float64)
-        for s, n in enumerate((q_len, k_len, k_len))
+        normal(2, n, d_model, seed=s, dtype=dtype)
+        for s, n in enumerate((5, 3, 3))
     )
-    if masked:
-        may = coins(batch, 1, q_len, k_len)
-    close(shared(x, y, z, may), full(x, y, z, may), steps=32)
-    for ours, its in zip(
-        shared(x, y, z, may, need_weights=True),
-        full(x, y, z, may, need_weights=True),
-        strict=True,
-    ):
-        close(ours, its, steps=32)
-
-
-def test_with_as_many_heads_it_is_multi_head_attention():
-    full, shared = MultiHeadAttention(12, 4), GroupedQueryAttention(12, 4, 4)
-    shared.load_state_dict(full.state_dict())
-    x, y = normal(2, 5, 12).cpu(), normal(2, 3, 12, seed=1).cpu()
-    may = causal_mask(5)
-    same(shared(x, may_attend=may), full(x, may_attend=may))
-    same(shared(x, y), full(x, y))
-
-
-@given(dtype, st.booleans(), st.sampled_from([1, 2, 4]))
-def test_is_the_grouped_attention_of_torch(dtype, masked, kv_heads):
-    shared = grouped(kv_heads=kv_heads, dtype=dtype)
-    x, y = normal(2, 3, 12, dtype=dtype), normal(2, 5, 12, dtype=dtype)
-    may = coins(2, 1, 3, 5) if masked else None
-    q, k, v = shared.project(x, y, y)
-    assert q.shape == (2, 4, 3, 3)
-    assert k.shape == v.shape == (2, kv_heads, 5, 3)
-    expected = F.scaled_dot_product_attention(
-        *(q.double(), k.double(), v.double()), may, enable_gqa=True
+    y, z = (x, x) if alone else (y, z)
+    may = coins(2, 1, 5, y.shape[1]) if masked else None
+    weight, bias = (
+        [None] * 3 if t is None else t.double().split(shared.widths)
+        for t in (shared.in_proj.weight, shared.in_proj.bias)
     )
-    close(shared.attend(q, k, v, may)[0], expected.to(dtype), steps=32)
-    context, weights = shared.attend(q, k, v, may, need_weights=True)
-    close(context, expected.to(dtype), steps=32)
-    assert weights.shape == (2, 4, 3, 5)
-    out = shared.out_proj(merge_heads(context))
-    close(shared(x, y, may_attend=may), out, steps=32)
+    parts = [
+        split_heads(F.linear(source.double(), *matrix), count)
+        for source, *matrix, count in zip(
+            (x, y, z), weight, bias, heads, strict=True
+        )
+    ]
+    for ours, part in zip(shared.project(x, y, z), parts, strict=True):
+        close(ours, part.to(dtype), steps=16)
+    context = F.scaled_dot_product_attention(*parts, may, enable_gqa=True)
+    expected = shared.out_proj(merge_heads(context.to(dtype)))
+    close(shared(x, y, z, may), expected, steps=32)
+    output, weights = shared(x, y, z, may, need_weights=True)
+    close(output, expected, steps=32)
+    assert weights.shape == (2, heads[0], 5, y.shape[1])
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_each_matrix_projects_its_own_source(bias):
-    shared = grouped(bias=bias)
-    x, y, z = (normal(2, 5, 12, seed=s) for s in range(3))
-    b = shared.in_proj.bias
-    b = b.split([12, 6, 6]) if bias else (0, 0, 0)
-    W = shared.in_proj.weight.split([12, 6, 6])
-    for parts, sources in (
-        (shared.project(x, y, z), (x, y, z)),
-        (shared.project(x, x, x), (x, x, x)),
-    ):
-        for part, source, i in zip(parts, sources, range(3), strict=True):
-            close(merge_heads(part), source @ W[i].T + b[i])
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_parameters_shrink_with_the_shared_heads(bias):
-    shapes = {n: tuple(p.shape) for n, p in grouped(bias=bias)
-              .named_parameters()}  # fmt: skip
+@pytest.mark.parametrize("options", [{}, {"bias": False}])
+def test_parameters_shrink_with_the_shared_heads(options):
+    named = grouped(**options).named_parameters()
     expected = {"in_proj.weight": (24, 12), "out_proj.weight": (12, 12)}
-    if bias:
+    if not options:
         expected |= {"in_proj.bias": (24,), "out_proj.bias": (12,)}
-    assert shapes == expected
+    assert {name: tuple(p.shape) for name, p in named} == expected
 
 
 def test_a_cache_keeps_the_shared_heads_only():
@@ -310,48 +186,71 @@ def test_a_cache_keeps_the_shared_heads_only():
     assert across.k.shape == (2, 2, 5, 3)
 
 
-def test_the_weights_of_all_query_heads_are_recorded():
-    shared, x = grouped(), normal(2, 5, 12)
-    with record_weights(shared) as weights:
-        shared(x)
-    assert weights[""].shape == (2, 4, 5, 5)
-    same(weights[""], shared(x, need_weights=True)[1].detach())
-
-
-def test_weights_are_dropped_in_training_only():
+def test_weights_of_all_heads_are_recorded_and_dropped_in_training_only():
     shared, x = grouped(dropout=0.5), normal(2, 5, 12)
-    plain = grouped()(x)
+    plain, weights = grouped()(x, need_weights=True)
     assert (shared(x) != plain).any()
-    close(shared.eval()(x), plain)
+    with record_weights(shared.eval()) as recorded:
+        close(shared(x), plain)
+    close(recorded[""], weights)
 
 
-def test_gradient():
+def test_gradients_of_shared_heads():
     shared = grouped(6, 2, 1, torch.float64)
     x = normal(1, 3, 6, dtype=torch.float64).requires_grad_()
-
-    def run(x, *weights):
-        names = [name for name, _ in shared.named_parameters()]
-        named = dict(zip(names, weights, strict=True))
-        return torch.func.functional_call(shared, named, (x,))
-
-    assert torch.autograd.gradcheck(run, (x, *shared.parameters()))
+    inputs = x, *shared.parameters()  # changed in place, one after the other
+    assert torch.autograd.gradcheck(lambda x, *_: shared(x), inputs)
 
 
 @pytest.mark.bad_input
-def test_refuses_heads_that_cannot_share():
+@pytest.mark.parametrize("call", [local_attention, linear_attention])
+def test_the_cheaper_ones_refuse_what_does_not_fit(call):
+    q, k, v = (torch.ones(2, 5, width) for width in (4, 4, 3))
+    name = {local_attention: "window", linear_attention: "chunk"}[call]
+    with refused(ValueError, name, "at least 1", "0"):
+        call(q, k, v, 0)
+    with refused(TypeError, name, "an integer", "float"):
+        call(q, k, v, 2.0)
+    with refused(ValueError, "k", "length of q, 5", "4"):
+        call(q, k[:, :4], v[:, :4], 2)
+    with refused(ValueError, "v", "length of q, 5", "4"):
+        call(q, k, v[:, :4], 2)
+    with refused(ValueError, "k", "leading axes (2,)", "(1,)"):
+        call(q, k[:1], v[:1], 2)
+    with refused(ValueError, "k", "width 4", "3"):
+        call(q, k[..., :3], v, 2)
+    with refused(TypeError, "v", "torch.float32", "torch.float64"):
+        call(q, k, v.double(), 2)
+    with refused(ValueError, "q", "at least one position", "(2, 0, 4)"):
+        call(q[:, :0], k[:, :0], v[:, :0], 2)
+
+
+SIZES = {
+    layer_operations: ("length", "d_model", "d_ff", "kv_width"),
+    cache_bytes: ("tokens", "layers", "kv_heads", "d_head", "number"),
+    GroupedQueryAttention: ("d_model", "heads", "kv_heads"),
+}
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("call", SIZES)
+def test_sizes_that_are_none_are_refused(call):
+    for name in SIZES[call]:
+        sizes = dict.fromkeys(SIZES[call], 4)
+        with refused(ValueError, name, "at least 1", "0"):
+            call(**sizes | {name: 0})
+        with refused(TypeError, name, "an integer", "float"):
+            call(**sizes | {name: 2.0})
+
+
+@pytest.mark.bad_input
+def test_heads_that_cannot_share_are_refused():
     with refused(ValueError, "kv_heads", "a divisor of heads=4", "3"):
         GroupedQueryAttention(12, 4, 3)
-    with refused(ValueError, "kv_heads", "a divisor of heads=4", "8"):
-        GroupedQueryAttention(16, 4, 8)
-    with refused(ValueError, "kv_heads", "at least 1", "0"):
-        GroupedQueryAttention(12, 4, 0)
-    with refused(TypeError, "kv_heads", "an integer", "float"):
-        GroupedQueryAttention(12, 4, 2.0)
     with refused(ValueError, "d_model", "a multiple of heads=5", "12"):
         GroupedQueryAttention(12, 5, 1)
-    shared = GroupedQueryAttention(12, 4, 2)
-    x = torch.ones(2, 3, 12)
-    q, k, v = shared.project(x, x, x)
+    shared, x = GroupedQueryAttention(12, 4, 2), torch.ones(2, 3, 12)
+    q, _, _ = shared.project(x, x, x)
     with refused(ValueError, "k", "leading axes (2, 4)", "(2, 8)"):
         shared.attend(q, q, q)
     with refused(ValueError, "query", "width 12", "11"):

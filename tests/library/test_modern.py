@@ -6,10 +6,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given
+from hypothesis import strategies as st
 
 from lib.cache import CachedSelfAttention
 from lib.heads import record_weights
-from lib.masks import causal_mask
 from lib.modern import (
     GatedFeedForward,
     RelativeBias,
@@ -38,7 +38,6 @@ from tests.library.draw import (
 )
 
 BAD = pytest.mark.bad_input
-GROUPS = [(4, 2), (4, 1), (4, 4), (6, 3), (1, 1)]
 
 
 def attention_layer(heads, kv_heads, **options):
@@ -47,13 +46,11 @@ def attention_layer(heads, kv_heads, **options):
     return layer.to(DEVICE).double().requires_grad_(False)
 
 
-# RMSNorm
-
-
-@given(lead, size, dtype)
-def test_rms_norm_is_torchs(before, width, kind):
+@given(lead, size, dtype, st.sampled_from([1, 300]))
+def test_rms_norm_is_torchs(before, width, kind, scale):
+    """The square of 300 is no number in float16."""
     norm = RMSNorm(width, eps=0.01).to(DEVICE, kind)
-    x = 2 + normal(*before, width, dtype=kind)
+    x = 2 + normal(*before, width, dtype=kind, scale=scale)
     with torch.no_grad():
         norm.weight.uniform_(0.5, 2.0)
     wide = [t.detach().double() for t in (x, norm.weight)]
@@ -61,34 +58,12 @@ def test_rms_norm_is_torchs(before, width, kind):
     close(norm(x).detach(), expected, steps=4)
 
 
-def test_rms_norm_of_half_precision_is_computed_in_float32():
-    """The square of 300 is no number in float16."""
-    x = normal(3, 8, dtype=torch.float16, scale=300.0)
-    norm = RMSNorm(8).to(DEVICE, torch.float16)
-    assert torch.isfinite(norm(x)).all()
-
-
 def test_rms_norm_keeps_zeros_and_gradients():
     x = torch.zeros(2, 5, device=DEVICE, requires_grad=True)
     norm = RMSNorm(5).to(DEVICE)
     norm(x).sum().backward()
     assert (norm(x) == 0).all() and torch.isfinite(x.grad).all()
-    assert set(dict(norm.named_parameters())) == {"weight"}
-
-
-@BAD
-def test_rms_norm_refuses():
-    with refused(ValueError, "d_model", "at least 1", "0"):
-        RMSNorm(0)
-    with refused(ValueError, "eps", "at least 0", "-1"):
-        RMSNorm(4, eps=-1)
-    with refused(ValueError, "x", "width 4", "(2, 5)"):
-        RMSNorm(4)(torch.zeros(2, 5))
-    with refused(TypeError, "x", "floating-point", "int64"):
-        RMSNorm(4)(torch.zeros(2, 4, dtype=torch.int64))
-
-
-# Gated feed-forward network
+    assert [name for name, _ in norm.named_parameters()] == ["weight"]
 
 
 @pytest.mark.parametrize("kind", DTYPES)
@@ -106,19 +81,6 @@ def test_gated_feed_forward_is_its_formula(kind):
     assert all(p.ndim == 2 for p in module.parameters())
 
 
-@BAD
-def test_gated_feed_forward_refuses():
-    with refused(ValueError, "d_ff", "at least 1", "0"):
-        GatedFeedForward(4, 0)
-    with refused(TypeError, "d_model", "an integer", "float"):
-        GatedFeedForward(4.0, 8)
-    with refused(ValueError, "x", "width 4", "(2, 5)"):
-        GatedFeedForward(4, 8)(torch.zeros(2, 5))
-
-
-# Pairs of rotary entries
-
-
 @pytest.mark.parametrize("heads", [1, 2, 3])
 def test_rows_of_pairs_become_halves_and_back(heads):
     weight = normal(heads * 6, 5)
@@ -128,20 +90,6 @@ def test_rows_of_pairs_become_halves_and_back(heads):
         same(theirs, ours[[0, 2, 4, 1, 3, 5]])
     same(pairs_from_halves(there, heads), weight)
     same(halves_from_pairs(pairs_from_halves(weight, heads), heads), weight)
-
-
-@BAD
-def test_rows_that_do_not_pair_are_refused():
-    for convert in (halves_from_pairs, pairs_from_halves):
-        with refused(ValueError, "weight", "even number of rows", "(6, 5)"):
-            convert(torch.zeros(6, 5), 2)
-        with refused(ValueError, "weight", "2 axes, (width, d_model)", "(6,)"):
-            convert(torch.zeros(6), 1)
-        with refused(ValueError, "heads", "at least 1", "0"):
-            convert(torch.zeros(6, 5), 0)
-
-
-# Angles
 
 
 @pytest.mark.parametrize("kind", DTYPES)
@@ -171,106 +119,30 @@ def test_a_stretch_is_the_rule_by_cases():
     close(rotary_steps(16, 900.0, Stretch(4.0)), plain / 4, steps=2)
 
 
-def test_stretched_attention_is_sdpa_of_turned_q_and_k():
-    slower = Stretch(8.0, 16)
-    layer = attention_layer(4, 2, base=100.0, stretch=slower)
-    x = normal(2, 9, 32, dtype=torch.float64)
-    q, k, v = layer.project(x, x, x)
-    steps = rotary_steps(8, 100.0, slower)
-    q, k = turn_by(q, 0, steps), turn_by(k, 0, steps)
-    context = F.scaled_dot_product_attention(
-        q, k, v, is_causal=True, enable_gqa=True
-    )
-    close(layer(x), layer.output(context), steps=64)
-    past = CachedSelfAttention(layer)
-    parts = [layer(part, past) for part in x.split((4, 1, 3, 1), dim=1)]
-    close(torch.cat(parts, 1), layer(x), steps=64)
-
-
-@BAD
-def test_angles_refuse():
-    for change, *words in (
-        ({"factor": 0.5}, "factor", "at least 1", "0.5"),
-        ({"trained": -1}, "trained", "at least 0", "-1"),
-        ({"low": 0.0}, "low", "above 0", "0.0"),
-        ({"low": 4.0}, "high", "above 4.0", "4.0"),
-    ):
-        with refused(ValueError, *words):
-            Stretch(**{"factor": 8.0} | change)
-    with refused(TypeError, "trained", "an integer", "float"):
-        Stretch(8.0, 64.0)
-    with refused(ValueError, "d_head", "even", "3"):
-        rotary_steps(3)
-    with refused(ValueError, "steps", "each pair of 8", "(3,)"):
-        turn_by(torch.zeros(5, 8), 0, torch.zeros(3))
-    with refused(ValueError, "start", "at least 0", "-1"):
-        turn_by(torch.zeros(5, 8), -1, torch.zeros(4))
-    with refused(TypeError, "stretch", "a Stretch", "int"):
-        RotaryAttention(8, 2, 1, stretch=8)
-
-
-# Rotary attention
-
-
+@pytest.mark.covered(2)
+@pytest.mark.parametrize("stretch", [None, Stretch(8.0, 16)])
 @pytest.mark.parametrize("window", [None, 1, 3, 20])
-@pytest.mark.parametrize(("heads", "kv_heads"), GROUPS)
-def test_rotary_attention_is_sdpa(heads, kv_heads, window):
-    layer = attention_layer(heads, kv_heads, base=100.0, window=window)
-    x = normal(2, 9, 8 * heads, dtype=torch.float64)
+@pytest.mark.parametrize("heads", [(4, 2), (4, 1), (4, 4), (6, 3), (1, 1)])
+@pytest.mark.parametrize("sizes", [(1,) * 9, (9,), (4, 1, 3, 1), (1, 8)])
+def test_rotary_attention_is_sdpa(heads, window, stretch, sizes):
+    """Of turned queries and keys, also with a past."""
+    layer = attention_layer(*heads, base=100.0, window=window, stretch=stretch)
+    x = normal(2, 9, 8 * heads[0], dtype=torch.float64)
     q, k, v = layer.project(x, x, x)
-    assert (q.shape[1], k.shape[1], v.shape[1]) == (heads, kv_heads, kv_heads)
-    q, k = rotary(q, base=100.0), rotary(k, base=100.0)
+    assert (q.shape[1], k.shape[1]) == heads
+    assert all(weight.ndim == 2 for weight in layer.parameters())
+    steps = rotary_steps(8, 100.0, stretch)
+    q, k = turn_by(q, 0, steps), turn_by(k, 0, steps)
     band = torch.ones(9, 9, device=DEVICE, dtype=torch.bool).tril()
     band = band if window is None else band.triu(1 - window)
     context = F.scaled_dot_product_attention(q, k, v, band, enable_gqa=True)
-    close(layer(x), layer.output(context), steps=64)
-
-
-@pytest.mark.parametrize("window", [None, 2, 5])
-@pytest.mark.parametrize("sizes", [(1,) * 9, (9,), (4, 1, 3, 1), (1, 8)])
-def test_with_a_past_it_is_the_same(window, sizes):
-    layer = attention_layer(4, 2, window=window)
-    x = normal(2, 9, 32, dtype=torch.float64)
+    with record_weights(layer) as weights:
+        close(layer(x), layer.output(context), steps=64)
+    close(weights[""] @ v.repeat_interleave(heads[0] // heads[1], 1), context)
     past = CachedSelfAttention(layer)
     parts = [layer(part, past) for part in x.split(sizes, dim=1)]
     close(torch.cat(parts, 1), layer(x), steps=64)
-    assert past.length == 9 and past.buffer.shape[2] == 2
-
-
-def test_nothing_of_the_future_leaks():
-    layer = attention_layer(2, 1)
-    x = normal(1, 7, 16, dtype=torch.float64)
-    other = x.clone()
-    other[:, 4:] += 1
-    same(layer(x)[:, :4], layer(other)[:, :4])
-
-
-def test_weights_can_be_recorded():
-    layer = attention_layer(4, 2, window=3)
-    with record_weights(torch.nn.Sequential(layer)) as weights:
-        layer.forward(normal(1, 5, 32, dtype=torch.float64))
-    assert weights["0"].shape == (1, 4, 5, 5)
-    assert (weights["0"][0, 0].triu(1) == 0).all()
-
-
-@BAD
-def test_rotary_attention_refuses():
-    with refused(ValueError, "d_head", "even", "3"):
-        RotaryAttention(6, 2, 1)
-    with refused(ValueError, "kv_heads", "a divisor of heads=4", "3"):
-        RotaryAttention(16, 4, 3)
-    with refused(ValueError, "base", "above 1", "1"):
-        RotaryAttention(8, 2, 1, base=1)
-    with refused(ValueError, "window", "at least 1", "0"):
-        RotaryAttention(8, 2, 1, window=0)
-    layer = attention_layer(2, 1)
-    past = CachedSelfAttention(layer)
-    layer(normal(2, 3, 16, dtype=torch.float64), past)
-    with refused(ValueError, "x", "2 rows, as the past has", "(1, 3, 16)"):
-        layer(normal(1, 3, 16, dtype=torch.float64), past)
-
-
-# Biases by distance
+    assert past.length == 9 and past.buffer.shape[2] == heads[1]
 
 
 def test_slopes_are_those_of_the_paper():
@@ -286,16 +158,6 @@ def test_alibi_lowers_by_the_distance():
     assert bias.shape == (1, 2, 4, 4) and bias.dtype == torch.float32
     assert bias[0, 0, 3].tolist() == [-3 / 16, -2 / 16, -1 / 16, 0]
     assert bias[0, 1, 0].tolist() == [0, -1 / 256, -2 / 256, -3 / 256]
-
-
-def test_alibi_beside_a_mask_is_torchs_float_mask():
-    q, k, v = (normal(2, 4, 7, 6, seed=s) for s in range(3))
-    layer = attention_layer(4, 4).float()
-    bias, mask = alibi(4, 7).to(DEVICE), causal_mask(7, DEVICE)
-    context, _ = layer.attend(q, k, v, mask, score_bias=bias)
-    mixed = bias.masked_fill(~mask, -math.inf)
-    expected = F.scaled_dot_product_attention(q, k, v, mixed)
-    close(context, expected, steps=16)
 
 
 def test_buckets_of_distances():
@@ -320,19 +182,69 @@ def test_relative_bias_looks_up_its_bucket():
             same(bias[0, :, i, j], module.table.weight[bucket])
 
 
+LAYER = {"d_model": 8, "heads": 2, "kv_heads": 1}
+
+
 @BAD
-def test_biases_refuse():
-    with refused(ValueError, "heads", "at least 1", "0"):
-        alibi_slopes(0)
-    with refused(ValueError, "length", "at least 1", "0"):
-        alibi(2, 0)
-    with refused(ValueError, "buckets", "even", "5"):
-        RelativeBias(2, buckets=5)
-    with refused(ValueError, "furthest", "at least 17", "16"):
-        distance_buckets(torch.arange(3), 32, 16)
+@pytest.mark.parametrize(
+    ("call", "given", "name", "expected", "got"),
+    [
+        (RMSNorm, {"d_model": 0}, "d_model", "at least 1", "0"),
+        (RMSNorm, {"d_model": 4, "eps": -1}, "eps", "at least 0", "-1"),
+        (GatedFeedForward, {"d_model": 0, "d_ff": 1}, "d_model", "least", "0"),
+        (GatedFeedForward, {"d_model": 4, "d_ff": 0}, "d_ff", "least 1", "0"),
+        (Stretch, {"factor": 0.5}, "factor", "at least 1", "0.5"),
+        (Stretch, {"factor": 8, "trained": -1}, "trained", "at least 0", "-1"),
+        (Stretch, {"factor": 8, "low": 0.0}, "low", "above 0", "0.0"),
+        (Stretch, {"factor": 8, "low": 4.0}, "high", "above 4.0", "4.0"),
+        (RotaryAttention, LAYER | {"d_model": 6}, "d_head", "even", "3"),
+        (RotaryAttention, LAYER | {"kv_heads": 3}, "kv_heads", "a divis", "3"),
+        (RotaryAttention, LAYER | {"base": 1}, "base", "above 1", "1"),
+        (RotaryAttention, LAYER | {"window": 0}, "window", "at least 1", "0"),
+        (rotary_steps, {"d_head": 3}, "d_head", "even", "3"),
+        (alibi_slopes, {"heads": 0}, "heads", "at least 1", "0"),
+        (alibi, {"heads": 2, "length": 0}, "length", "at least 1", "0"),
+        (RelativeBias, {"heads": 0}, "heads", "at least 1", "0"),
+        (RelativeBias, {"heads": 2, "buckets": 5}, "buckets", "even", "5"),
+        (RelativeBias(2), {"length": 0}, "length", "at least 1", "0"),
+    ],
+)
+def test_numbers_out_of_their_range_are_refused(
+    call, given, name, expected, got
+):
+    with refused(ValueError, name, expected, got):
+        call(**given)
+
+
+@BAD
+def test_tensors_that_do_not_fit_are_refused():
+    for module in (RMSNorm(4), GatedFeedForward(4, 8)):
+        with refused(ValueError, "x", "width 4", "(2, 5)"):
+            module(torch.zeros(2, 5))
+        with refused(TypeError, "x", "floating-point", "int64"):
+            module(torch.zeros(2, 4, dtype=torch.int64))
+    for convert in (halves_from_pairs, pairs_from_halves):
+        with refused(ValueError, "weight", "even number of rows", "(6, 5)"):
+            convert(torch.zeros(6, 5), 2)
+        with refused(ValueError, "weight", "2 axes, (width, d_model)", "(6,)"):
+            convert(torch.zeros(6), 1)
+        with refused(ValueError, "heads", "at least 1", "0"):
+            convert(torch.zeros(6, 5), 0)
+    x, steps = torch.zeros(5, 8), torch.zeros(4)
+    with refused(ValueError, "steps", "each pair of 8", "(3,)"):
+        turn_by(x, 0, steps[:3])
+    with refused(ValueError, "start", "at least 0", "-1"):
+        turn_by(x, -1, steps)
+    layer, x = attention_layer(2, 1), normal(2, 3, 16, dtype=torch.float64)
+    past = CachedSelfAttention(layer)
+    layer(x, past)
+    with refused(ValueError, "x", "2 rows, as the past has", "(1, 3, 16)"):
+        layer(x[:1], past)
     with refused(TypeError, "distance", "integer tensor", "float32"):
         distance_buckets(torch.zeros(3))
-    with refused(ValueError, "length", "at least 1", "0"):
-        RelativeBias(2)(0)
-    with refused(ValueError, "heads", "at least 1", "0"):
-        RelativeBias(0)
+    with refused(ValueError, "furthest", "at least 17", "16"):
+        distance_buckets(torch.arange(3), 32, 16)
+    with refused(TypeError, "trained", "an integer", "float"):
+        Stretch(8.0, 64.0)
+    with refused(TypeError, "stretch", "a Stretch", "int"):
+        RotaryAttention(8, 2, 1, stretch=8)

@@ -3,49 +3,38 @@
 What needs several processes is in test_workers.py.
 """
 
-import copy
-
 import pytest
 import torch
 import torch.distributed as dist
-from hypothesis import given
 from torch import nn
 
-from kit.launching import surroundings
 from lib.heads import MultiHeadAttention
 from lib.layers import FeedForward
 from lib.masks import causal_mask
 from lib.parallel import (
-    CopyToRegion,
     LocalFeedForward,
     LocalHeads,
-    ReduceFromRegion,
     shard,
     sum_over_workers,
     token_share,
 )
-from tests.library.draw import close, dtype, normal, refused, same
+from tests.library.draw import DTYPES, close, normal, refused, same
 
-WORLDS = (1, 2, 3, 6)
 D64 = torch.float64
 
 
 @pytest.fixture
-def alone(monkeypatch):
-    """A group of one worker, in this process."""
-    loopback = surroundings()["GLOO_SOCKET_IFNAME"]
-    monkeypatch.setenv("GLOO_SOCKET_IFNAME", loopback)
-    store = dist.HashStore()
-    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
-    yield
-    dist.destroy_process_group()
+def three(monkeypatch):
+    """An all-reduce that pretends to be three workers with the same."""
+    monkeypatch.setattr(dist, "all_reduce", lambda x: x.mul_(3))
+    monkeypatch.setattr(dist, "get_world_size", lambda: 3)
 
 
-def layers(heads=6, bias=True, dtype=D64):
+def layers(bias=True, dtype=D64):
     """An attention and a feed-forward network with weights of all sizes."""
     torch.manual_seed(3)
     made = [
-        MultiHeadAttention(12, heads, bias=bias),
+        MultiHeadAttention(12, 6, bias=bias),
         FeedForward(12, 18, activation="gelu", bias=bias),
     ]
     for layer in made:
@@ -60,93 +49,53 @@ def cut(layer, world):
     return [kind(layer, rank, world) for rank in range(world)]
 
 
-@pytest.mark.parametrize("world", WORLDS)
+def shares(attention, network, rank, tensor=lambda weight: weight.data):
+    """What one of three workers holds of each weight, or of its gradient."""
+    own, hidden = (slice(n * rank, n * (rank + 1)) for n in (4, 6))
+    qkv, b_qkv, out, b_out, one, b_one, two, b_two = (
+        tensor(weight)
+        for layer in (
+            *(attention.in_proj, attention.out_proj),
+            *(network.widen, network.narrow),
+        )
+        for weight in (layer.weight, layer.bias)
+    )
+    return [
+        *(b_out, qkv.view(3, 12, 12)[:, own].flatten(0, 1)),
+        *(b_qkv.view(3, 12)[:, own].flatten(), out.T[own]),
+        *(b_two, one[hidden], b_one[hidden], two.T[hidden]),
+    ]
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 6])
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_parts_add_up_to_the_layer(world, bias):
-    made, x = layers(bias=bias)
-    for layer in made:
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_parts_add_up_to_the_layer(world, bias, dtype):
+    (attention, network), x = layers(bias, dtype)
+    mask = causal_mask(5, x.device)
+    for layer, masks, expected in (
+        (attention, (), attention(x)),
+        (attention, (mask,), attention(x, may_attend=mask)),
+        (network, (), network(x)),
+    ):
         parts = cut(layer, world)
-        total = sum(part.partial(x) for part in parts)
-        if parts[0].bias is not None:
-            total = total + parts[0].bias
-        close(total, layer(x))
+        total = sum(part.partial(x, *masks) for part in parts)
+        total = total if parts[0].bias is None else total + parts[0].bias
+        close(total, expected, steps=32)
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_a_mask_is_for_every_head(world):
-    (attention, _), x = layers()
-    mask = causal_mask(5, x.device)
-    parts = cut(attention, world)
-    total = sum(part.partial(x, mask) for part in parts) + parts[0].bias
-    close(total, attention(x, may_attend=mask))
-
-
-@given(dtype=dtype)
-def test_every_dtype_stays(dtype):
-    made, x = layers(dtype=dtype)
-    for layer in made:
-        part = cut(layer, 2)[0].partial(x)
-        assert part.dtype == dtype and part.shape == x.shape
-
-
-def test_a_part_has_its_share_of_the_weights_and_its_own_copy():
+def test_a_part_has_a_copy_of_its_share_of_the_weights():
     (attention, network), _ = layers()
-    heads, units = cut(attention, 3)[1], cut(network, 3)[1]
-    assert heads.heads == 2
-    sizes = {name: tuple(w.shape) for name, w in heads.named_parameters()}
-    assert sizes == {
-        "bias": (12,), "W_qkv": (12, 12), "b_qkv": (12,), "W_o": (4, 12)
-    }  # fmt: skip
-    sizes = {name: tuple(w.shape) for name, w in units.named_parameters()}
-    assert sizes == {
-        "bias": (12,), "W_1": (6, 12), "b_1": (6,), "W_2": (6, 12)
-    }  # fmt: skip
-    before = copy.deepcopy(attention.state_dict())
-    for weight in heads.parameters():
-        weight.data.zero_()
-    for name, weight in attention.state_dict().items():
-        same(weight, before[name])
-
-
-def test_the_parts_of_the_heads_are_stretches():
-    (attention, _), x = layers()
-    context, _ = attention.attend(*attention.project(x, x, x))
-    for rank, part in enumerate(cut(attention, 3)):
-        own = torch.zeros_like(context)
-        own[:, 2 * rank : 2 * rank + 2] = context[:, 2 * rank : 2 * rank + 2]
-        close(part.partial(x), attention.output(own) - part.bias)
-
-
-@pytest.mark.parametrize(
-    "rank, expected", [(0, (0, 4)), (1, (4, 8)), (2, (8, 12))]
-)
-def test_a_worker_owns_a_stretch(rank, expected):
-    own = shard(12, rank, 3)
-    assert (own.start, own.stop) == expected
-
-
-def test_alone_a_layer_is_itself_forward_and_backward(alone):
-    for layer in layers()[0]:
-        x, y = (normal(2, 5, 12, dtype=D64).requires_grad_() for _ in "xy")
-        part = cut(layer, 1)[0]
-        output, expected = part(x), layer(y)
-        close(output, expected)
-        output.square().mean().backward()  # gradients of about 1, as a step is
-        expected.square().mean().backward()
-        close(x.grad, y.grad)
-    (attention, _), x = layers()
-    mask = causal_mask(5, x.device)
-    part = cut(attention, 1)[0]
-    close(part(x, mask), attention(x, may_attend=mask))
-    part = cut(layers(bias=False)[0][0], 1)[0]
-    close(part(x), layers(bias=False)[0][0](x))
-
-
-@pytest.fixture
-def three(monkeypatch):
-    """An all-reduce that pretends to be three workers with the same."""
-    monkeypatch.setattr(dist, "all_reduce", lambda x: x.mul_(3))
-    monkeypatch.setattr(dist, "get_world_size", lambda: 3)
+    for rank in range(3):
+        parts = cut(attention, 3)[rank], cut(network, 3)[rank]
+        assert parts[0].heads == 2
+        found = [weight for part in parts for weight in part.parameters()]
+        wanted = shares(attention, network, rank)
+        for ours, whole in zip(found, wanted, strict=True):
+            same(ours.data, whole)
+            ours.data.zero_()
+            assert whole.all()
+    assert shard(12, 1, 3) == slice(4, 8)
 
 
 def test_a_sum_leaves_what_is_handed_in(three):
@@ -154,48 +103,32 @@ def test_a_sum_leaves_what_is_handed_in(three):
     before = x.detach().clone()
     same(sum_over_workers(x), 3 * before)
     same(x.detach(), before)
-    turned = normal(3, 2).T
-    assert sum_over_workers(turned).is_contiguous()
+    assert sum_over_workers(normal(3, 2).T).is_contiguous()
 
 
-def test_copying_adds_up_backward_only(three):
-    x = normal(2, 3).requires_grad_()
-    copied = CopyToRegion.apply(x)
-    same(copied, x)
-    copied.sum().backward()
-    same(x.grad, torch.full_like(x, 3.0))
-
-
-def test_adding_up_copies_backward(three):
-    x = normal(2, 3).requires_grad_()
-    total = ReduceFromRegion.apply(x)
-    same(total.detach(), 3 * x.detach())
-    total.sum().backward()
-    same(x.grad, torch.ones_like(x))
-
-
-def test_the_bias_is_added_once_and_the_input_gets_all_gradients(three):
-    for layer in layers()[0]:
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_bias_is_added_once_and_the_input_gets_all_gradients(three, bias):
+    """Each of the two functions adds up in one direction only."""
+    (attention, network), x = layers(bias)
+    mask = causal_mask(5, x.device)
+    for layer, masks in ((attention, (mask,)), (network, ())):
+        x, y = (x.detach().clone().requires_grad_() for _ in "xy")
         part = cut(layer, 3)[0]
-        x, y = (normal(2, 5, 12, dtype=D64).requires_grad_() for _ in "xy")
-        own = part.partial(y)
-        output = part(x)
-        close(output, 3 * own + part.bias)
+        own, output = part.partial(y, *masks), part(x, *masks)
+        close(output, 3 * own + (part.bias if bias else 0))
         output.sum().backward()
         own.sum().backward()
         close(x.grad, 3 * y.grad)
 
 
-def test_a_share_is_of_the_tokens_that_are_none_of_padding(alone):
-    assert token_share(torch.tensor([[4, 5, 0], [6, 0, 0]])) == 1.0
-
-
-def test_shares_have_the_mean_one(monkeypatch):
-    targets = [torch.tensor([[7, 7, 9]]), torch.tensor([[1, 9, 9]])]
-    counts = torch.tensor(3)  # of both, where 9 is the padding
+@pytest.mark.parametrize("pad", [{}, {"pad_id": 9}])
+def test_shares_of_tokens_have_the_mean_one(monkeypatch, pad):
+    p = pad.get("pad_id", 0)
+    targets = [torch.tensor([[7, 7, p]]), torch.tensor([[1, p, p]])]
+    counts = torch.tensor(3)  # of both
     monkeypatch.setattr(dist, "all_reduce", lambda x: x.copy_(counts))
     monkeypatch.setattr(dist, "get_world_size", lambda: 2)
-    assert [token_share(ids, 9) for ids in targets] == [4 / 3, 2 / 3]
+    assert [token_share(ids, **pad) for ids in targets] == [4 / 3, 2 / 3]
 
 
 BAD = [
@@ -226,11 +159,13 @@ def test_what_is_no_layer_is_refused():
         LocalHeads(nn.Linear(2, 2), 0, 1)
     with refused(TypeError, "network", "a FeedForward", "Linear"):
         LocalFeedForward(nn.Linear(2, 2), 0, 1)
-    (attention, network), x = layers()
-    for part in (cut(attention, 2)[0], cut(network, 2)[0]):
+    made, x = layers()
+    for layer in made:
         with refused(ValueError, "x", "a last axis of width 12", "11"):
-            part.partial(x[..., :11])
+            cut(layer, 2)[0].partial(x[..., :11])
     with refused(TypeError, "target", "an integer tensor", "float32"):
         token_share(torch.ones(2, 3))
+    with refused(TypeError, "pad_id", "an integer", "float"):
+        token_share(torch.ones(2, 3).long(), 0.0)
     with refused(ValueError, "total", "a multiple of the 5 workers", "12"):
         shard(12, 0, 5)

@@ -28,12 +28,12 @@ from kit import launching, workers
 from kit.launching import WorkerError, on_workers, what_happened
 from lib import parallel
 from lib.heads import MultiHeadAttention
-from lib.layers import FeedForward
 from lib.masks import causal_mask
-from lib.parallel import group_of_workers, shard
+from lib.parallel import group_of_workers
 from lib.training import Batch, label_smoothed_loss
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import close, normal, refused
+from tests.library.test_parallel import layers, shares
 
 D64 = torch.float64
 LOOPBACK = launching.surroundings()["GLOO_SOCKET_IFNAME"]
@@ -62,20 +62,11 @@ def alone(one):
         yield place
 
 
-def layers():
-    torch.manual_seed(4)
-    made = [MultiHeadAttention(12, 6), FeedForward(12, 18)]
-    for layer in made:
-        for weight in layer.parameters():
-            nn.init.normal_(weight, std=0.4)
-        layer.double()
-    return made, normal(2, 5, 12, dtype=D64).cpu()
-
-
 def given():
     made, x = layers()
     gradient = normal(2, 5, 12, dtype=D64, seed=1).cpu()
-    return {"layers": made, "x": x, "gradient": gradient}
+    made = [layer.cpu() for layer in made]
+    return {"layers": made, "x": x.cpu(), "gradient": gradient}
 
 
 def whole(layers, x, gradient):
@@ -87,14 +78,10 @@ def whole(layers, x, gradient):
     return [middle.detach(), last.detach()], x.grad
 
 
-def test_a_single_worker_joins_on_the_processor(alone):
-    assert alone == torch.device("cpu")
-    assert dist.get_rank() == 0 and dist.get_world_size() == 1
-    assert dist.get_backend() == "gloo"
-
-
-def test_a_group_is_left_when_something_fails(one):
-    with pytest.raises(KeyError), group_of_workers():
+def test_a_single_worker_joins_on_the_processor_and_leaves(one):
+    with pytest.raises(KeyError), group_of_workers() as place:
+        assert place == torch.device("cpu") and dist.get_backend() == "gloo"
+        assert dist.get_rank() == 0 and dist.get_world_size() == 1
         raise KeyError("x")
     assert not dist.is_initialized()
 
@@ -124,27 +111,29 @@ def test_cards_are_used_if_there_is_one_for_each(
     assert options["device_id"] == (place if nccl else None)
 
 
-def test_four_matrices_are_the_attention():
-    for bias in (True, False):
-        attention = MultiHeadAttention(8, 4, bias=bias).double()
-        x = normal(2, 5, 8, dtype=D64).cpu()
-        mask = causal_mask(5)
-        four = workers.FourMatrices(attention)
-        close(four(x), attention(x))
-        close(four(x, mask), attention(x, may_attend=mask))
-        four.to_q.weight.data.zero_()
-        four.out.weight.data.zero_()
-        assert attention.in_proj.weight.all()
-        assert attention.out_proj.weight.all()
+@pytest.mark.parametrize("bias", [True, False])
+def test_four_matrices_are_the_attention(bias):
+    attention = MultiHeadAttention(8, 4, bias=bias).double()
+    x, mask = normal(2, 5, 8, dtype=D64).cpu(), causal_mask(5)
+    four = workers.FourMatrices(attention)
+    close(four(x), attention(x))
+    close(four(x, mask), attention(x, may_attend=mask))
+    for weight in four.parameters():
+        weight.data.zero_()
+    assert attention.in_proj.weight.all() and attention.out_proj.weight.all()
+
+
+def is_whole_by_hand(result):
+    """What `there_and_back` gives, beside one process."""
+    outputs, slopes = whole(**given())
+    for found, wanted in zip(result["outputs"], outputs, strict=True):
+        close(found, wanted, steps=64)
+    close(result["x"], slopes, steps=512)
+    assert len(result["weights"]) == 8
 
 
 def test_alone_there_and_back_is_the_whole(alone):
-    outputs, slopes = whole(**given())
-    result = parallel.there_and_back(**given())
-    for found, wanted in zip(result["outputs"], outputs, strict=True):
-        close(found, wanted, steps=64)
-    close(result["x"], slopes, steps=64)
-    assert len(result["weights"]) == 8
+    is_whole_by_hand(parallel.there_and_back(**given()))
 
 
 def by_torch():
@@ -185,7 +174,6 @@ def test_traffic_sees_sums_and_nothing_else(alone):
         dist.all_reduce(x)
         dist.broadcast(x, src=0)
         dist.all_reduce(torch.ones(5))
-    assert traffic.sizes == [48, 20]
     dist.all_reduce(x)
     assert traffic.sizes == [48, 20]
 
@@ -212,46 +200,46 @@ def model():
 def by_itself(batch, steps, rate=0.1):
     """The losses and the weights of one process with all rows."""
     one, losses = model(), []
+    descent = torch.optim.SGD(one.parameters(), rate)
     for _ in range(steps):
         logits = one(batch.source, batch.decoder_input)
         loss = label_smoothed_loss(logits, batch.target)
-        one.zero_grad()
+        descent.zero_grad()
         loss.backward()
-        with torch.no_grad():
-            for weight in one.parameters():
-                weight -= rate * weight.grad
+        descent.step()
         losses.append(loss.detach())
-    return torch.stack(losses), list(one.parameters())
+    return torch.stack(losses), [weight.data for weight in one.parameters()]
+
+
+def is_trained(result, ways):
+    """As in one process, if counted in these ways."""
+    losses, weights = by_itself(pairs(), len(result["tokens"]))
+    for way in ways:
+        close(result[way], losses, steps=64)
+    for found, wanted in zip(result["weights"], weights, strict=True):
+        close(found, wanted, steps=512)
+    return losses
 
 
 def test_alone_training_is_a_plain_loop(alone):
-    start, batch = model(), pairs()
-    result = workers.train_both_ways(model=start, batches=[batch] * 3)
-    losses, weights = by_itself(batch, 3)
-    for way in ("tokens", "workers"):
-        close(result[way], losses, steps=64)
-    for found, wanted in zip(result["weights"], weights, strict=True):
-        close(found, wanted.detach(), steps=512)
+    start = model()
+    result = workers.train_both_ways(model=start, batches=[pairs()] * 3)
+    is_trained(result, ("tokens", "workers"))
     for kept, fresh in zip(
         start.parameters(), model().parameters(), strict=True
     ):
         assert torch.equal(kept, fresh)
 
 
-def test_worker_1_meets_its_fate(alone, monkeypatch):
+def test_worker_1_meets_its_fate_and_tasks_are_done_in_turn(
+    alone, monkeypatch
+):
     met = []
-    assert parallel.lose_one(partial(met.append, 1)).item() == 1 and not met
+    lose = partial(parallel.lose_one, partial(met.append, 1))
+    assert lose().item() == 1 and not met
     monkeypatch.setattr(dist, "get_rank", lambda: 1)
-    parallel.lose_one(partial(met.append, 1))
-    assert met == [1]
-
-
-def test_several_tasks_are_done_in_turn():
-    done = []
-    found = workers.in_turn(
-        b=partial(done.append, 1), a=partial(done.append, 2), c=done.copy
-    )
-    assert found == {"b": None, "a": None, "c": [1, 2]} and done == [1, 2]
+    found = workers.in_turn(b=lose, a=met.copy)
+    assert [*found] == ["b", "a"] and found["a"] == [1]
 
 
 # What kit.launching does in one process.
@@ -286,35 +274,32 @@ def test_a_worker_does_as_it_is_told(tmp_path, monkeypatch, one):
 
 
 def test_an_error_of_a_worker_is_handed_over(tmp_path, monkeypatch, one):
+    def fail(*_, **__):
+        raise OSError("no way to the others")
+
     monkeypatch.setattr(dist, "get_world_size", lambda: 4)
     order(tmp_path, "there_and_back", **given())
     with pytest.raises(ValueError):
         launching.work(tmp_path)
     error = "ValueError: heads: expected a multiple of the 4 workers, got 6"
     assert what_happened(tmp_path, "", 4) == f"worker 0 of 4: {error}"
-
-
-def test_a_worker_that_cannot_join_says_why(tmp_path, monkeypatch, one):
-    def fail(*_, **__):
-        raise OSError("no way to the others")
-
+    (tmp_path / "0.json").unlink()
     monkeypatch.setattr(dist, "init_process_group", fail)
-    order(tmp_path, "lose_one", fate=print)
     with pytest.raises(OSError):
         launching.work(tmp_path)
     error = "OSError: no way to the others"
     assert what_happened(tmp_path, "", 2) == f"worker 0 of 2: {error}"
 
 
-def test_the_first_note_of_a_worker_stays(tmp_path):
-    with pytest.raises(ZeroDivisionError), launching.noted(tmp_path, "0"):
+def test_the_first_note_stays_and_names_no_path_of_pytorch(tmp_path):
+    with pytest.raises(ZeroDivisionError), launching.noted(tmp_path, "4"):
         try:
-            with launching.noted(tmp_path, "0"):
-                raise ValueError("first")
+            with launching.noted(tmp_path, "4"):
+                raise ValueError("[/a/b.cc:78] Timed out waiting 5000ms")
         finally:
             raise ZeroDivisionError
-    note = json.loads((tmp_path / "0.json").read_text())
-    assert note["error"] == "ValueError: first"
+    note = json.loads((tmp_path / "4.json").read_text())
+    assert note["error"] == "ValueError: Timed out waiting 5000ms"
 
 
 REPORT = """\
@@ -337,58 +322,47 @@ def test_who_is_to_blame(tmp_path):
     for rank, seconds, error in ((1, 5.0, "A: b"), (0, 7.0, "Closed: c")):
         note = {"rank": str(rank), "time": seconds, "error": error}
         (tmp_path / f"{rank}.json").write_text(json.dumps(note))
-    said = REPORT.format(code=1)
-    assert what_happened(tmp_path, said, 3) == "worker 1 of 3: A: b"
-    said = REPORT.format(code=-11)
-    expected = "worker 2 of 3 was killed (SIGSEGV); "
-    assert what_happened(tmp_path, said, 3).startswith(expected)
+    for code, expected in (
+        (1, "worker 1 of 3: A: b"),
+        (-11, "worker 2 of 3 was killed (SIGSEGV); "),
+    ):
+        said = what_happened(tmp_path, REPORT.format(code=code), 3)
+        assert said.startswith(expected)
 
 
-def test_a_path_of_pytorch_is_left_out(tmp_path):
-    with pytest.raises(RuntimeError), launching.noted(tmp_path, "4"):
-        raise RuntimeError("[/a/b.cc:78] Timed out waiting 5000ms")
-    note = json.loads((tmp_path / "4.json").read_text())
-    assert note["error"] == "RuntimeError: Timed out waiting 5000ms"
-
-
-def test_workers_get_the_library_and_no_order_of_another_launch(one):
-    found = launching.surroundings()
-    assert found["PYTHONPATH"].split(os.pathsep)[0] == str(launching.BOOK)
-    kept = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"} & set(found)
-    assert not kept and found["GLOO_SOCKET_IFNAME"] == LOOPBACK
-    assert "OMP_NUM_THREADS" in found
-
-
-def test_workers_find_what_this_process_finds(monkeypatch):
-    monkeypatch.setenv("PET_MAX_RESTARTS", "3")  # a default of torchrun
-    monkeypatch.setenv("PYTHONPATH", "further")
-    monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
+def test_workers_get_the_library_and_no_order_of_another_launch(
+    one, monkeypatch
+):
     names = [(1, "eth0"), (2, "lo")]
     monkeypatch.setattr(launching.socket, "if_nameindex", lambda: names)
+    monkeypatch.setenv("PET_MAX_RESTARTS", "3")  # a default of torchrun
+    monkeypatch.setenv("PYTHONPATH", "further")
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "eth0")
     found = launching.surroundings()
+    orders = {*ONE, "PET_MAX_RESTARTS"} - {"GLOO_SOCKET_IFNAME", "BOOK_DEVICE"}
+    assert not orders & set(found) and "OMP_NUM_THREADS" in found
     assert found["PYTHONPATH"] == f"{launching.BOOK}{os.pathsep}further"
-    assert found["GLOO_SOCKET_IFNAME"] == "lo"
-    assert "PET_MAX_RESTARTS" not in found
-    monkeypatch.setattr(launching.socket, "if_nameindex", lambda: names[:1])
+    assert found["GLOO_SOCKET_IFNAME"] == "eth0"
     monkeypatch.delenv("PYTHONPATH")
+    monkeypatch.delenv("GLOO_SOCKET_IFNAME")
     found = launching.surroundings()
     assert found["PYTHONPATH"] == str(launching.BOOK)
-    assert "GLOO_SOCKET_IFNAME" not in found
-
-
-@pytest.mark.bad_input
-def test_a_wrong_count_is_refused():
-    with refused(TypeError, "count", "True or False", "int"):
-        on_workers("lose_one", count=1)
+    assert found["GLOO_SOCKET_IFNAME"] == "lo"
+    del names[1]
+    assert "GLOO_SOCKET_IFNAME" not in launching.surroundings()
 
 
 @pytest.mark.bad_input
 def test_what_cannot_be_launched_is_refused():
     with refused(TypeError, "task", "a string", "int"):
         on_workers(7)
+    with refused(TypeError, "count", "True or False", "int"):
+        on_workers("lose_one", count=1)
     for name in ("world_size", "patience", "limit"):
         with refused(ValueError, name, "at least 1", "0"):
             on_workers("lose_one", **{name: 0})
+    with refused(TypeError, "attention", "a MultiHeadAttention", "Linear"):
+        workers.FourMatrices(nn.Linear(2, 2))
 
 
 # In several processes.
@@ -411,42 +385,15 @@ def in_three():
 
 @pytest.mark.slow
 def test_three_processes_are_one(in_three):
-    outputs, slopes = whole(**given())
-    for result in in_three:
-        found = result["by_hand"]
-        for output, expected in zip(found["outputs"], outputs, strict=True):
-            close(output, expected, steps=64)
-        close(found["x"], slopes, steps=512)
-
-
-@pytest.mark.slow
-def test_every_weight_of_three_processes_has_its_gradient(in_three):
     arguments = given()
-    heads, units = arguments["layers"]
     whole(**arguments)
-    wide = heads.in_proj.weight.grad.view(3, 12, 12)
     for rank, result in enumerate(in_three):
-        own = shard(12, rank, 3)
-        hidden = shard(18, rank, 3)
-        expected = [
-            heads.out_proj.bias.grad,
-            wide[:, own].flatten(0, 1),
-            heads.in_proj.bias.grad.view(3, 12)[:, own].flatten(),
-            heads.out_proj.weight.grad.T[own],
-            units.narrow.bias.grad,
-            units.widen.weight.grad[hidden],
-            units.widen.bias.grad[hidden],
-            units.narrow.weight.grad.T[hidden],
-        ]
-        weights = result["by_hand"]["weights"]
-        for found, wanted in zip(weights, expected, strict=True):
-            close(found, wanted, steps=512)
-
-
-@pytest.mark.slow
-def test_three_processes_by_torch_are_one(in_three):
-    for result in in_three:
+        is_whole_by_hand(result["by_hand"])
         is_whole(result["by_torch"])
+        wanted = shares(*arguments["layers"], rank, lambda w: w.grad)
+        weights = result["by_hand"]["weights"]
+        for found, expected in zip(weights, wanted, strict=True):
+            close(found, expected, steps=512)
 
 
 @pytest.mark.slow
@@ -463,13 +410,9 @@ def test_four_tensors_are_summed_by_hand_and_six_or_four_by_torch(in_three):
 
 @pytest.mark.slow
 def test_three_processes_train_as_one_if_tokens_count_the_same(in_three):
-    losses, weights = by_itself(pairs(), 4)
-    for result in (result["trained"] for result in in_three):
-        close(result["tokens"], losses, steps=64)
-        for found, wanted in zip(result["weights"], weights, strict=True):
-            close(found, wanted.detach(), steps=512)
-        apart = (result["workers"] - losses).abs()
-        assert apart.min() > 1e-4
+    for result in in_three:
+        losses = is_trained(result["trained"], ["tokens"])
+        assert (result["trained"]["workers"] - losses).abs().min() > 1e-4
 
 
 @pytest.mark.slow
