@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from kit.shapes import in_words, trace, words
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, refused
 
+BOOK = Path(__file__).parents[2] / "book"
 CONFIG = TransformerConfig(17, 19, 30, 6, 60, 2, 3)
 BOTH = (
     torch.tensor([[5, 3, 2], [7, 2, 0]], device=DEVICE),
@@ -19,26 +21,18 @@ BOTH = (
 )
 MODEL = Transformer(CONFIG).to(DEVICE)
 STEPS, NAMES = trace(MODEL, *BOTH), words(MODEL, *BOTH)
-BLOCK = ["add & norm", "feed-forward", "add & norm"]
-COLUMNS = {
+BLOCK = [("add & norm", 7), ("feed-forward", 7), ("add & norm", 7)]
+START = [("embedding", 1), ("+ positions", 6)]
+COLUMNS = {  # boxes, each with the number of its chapter
     "source": [
-        *("source ids", "embedding", "+ positions"),
-        *("self-attention", *BLOCK, "memory"),
+        *(("source ids", 1), *START, ("self-attention", 5)),
+        *(*BLOCK, ("memory", 8)),
     ],
     "target": [
-        *("target ids", "embedding", "+ positions", "causal attention"),
-        *("add & norm", "cross-attention", *BLOCK, "output matrix"),
+        *(("target ids", 1), *START, ("causal attention", 4)),
+        *(("add & norm", 7), ("cross-attention", 9)),
+        *(*BLOCK, ("output matrix", 10)),
     ],
-}
-CHAPTERS = {
-    "01_tokens_and_embeddings": {"source ids", "target ids", "embedding"},
-    "04_masks": {"causal attention"},
-    "05_heads": {"self-attention"},
-    "06_positions": {"+ positions"},
-    "07_layers": {"add & norm", "feed-forward"},
-    "08_encoder": {"memory", "encoder × 2"},
-    "09_decoder": {"cross-attention", "decoder × 3"},
-    "10_transformer": {"output matrix"},
 }
 
 
@@ -52,18 +46,23 @@ def lines(link):
     return [text.get_text() for text in link.find_all("text")]
 
 
-def test_boxes_are_those_of_the_paper():
-    columns = (f"{s}: {' > '.join(names)}" for s, names in COLUMNS.items())
-    assert repr(DRAWING) == "\n".join(columns)
-
-
-def test_boxes_bear_the_number_of_their_chapter_and_lead_there():
-    led = {}
+def test_boxes_are_those_of_the_paper_and_lead_to_their_chapters():
+    columns = [[b.name for b in c] for c in DRAWING.boxes.values()]
+    assert columns == [[name for name, _ in c] for c in COLUMNS.values()]
+    assert repr(DRAWING).startswith("source: source ids > embedding > +")
+    led = {side: [] for side in COLUMNS}
+    frames = []
     for link in LINKS:
-        led.setdefault(link["href"], set()).add(lines(link)[0])
+        (BOOK / link["href"]).read_bytes()
+        assert link["href"][2] == "_"
+        name, number = lines(link)[0], int(link["href"][:2])
         if link.rect:
-            assert int(link["href"][:2]) == int(lines(link)[-1])
-    assert led == {f"{name}.ipynb": boxes for name, boxes in CHAPTERS.items()}
+            assert int(lines(link)[-1]) == number
+            side = "source" if float(link.rect["x"]) < 100 else "target"
+            led[side].append((name, number))
+        else:
+            frames.append((name, number))
+    assert (led, frames) == (COLUMNS, [("encoder × 2", 8), ("decoder × 3", 9)])
 
 
 def test_drawn_shapes_are_traced_and_stand_in_their_own_boxes():
@@ -130,21 +129,6 @@ def test_everything_is_inside_and_no_box_covers_another():
     boxes = [edges(link.rect) for link in LINKS if link.rect]
     for (x0, y0, x1, y1), (u0, v0, u1, v1) in combinations(boxes, 2):
         assert x1 <= u0 or u1 <= x0 or y1 <= v0 or v1 <= y0
-
-
-def test_a_residual_path_passes_every_part_and_memory_is_keys_and_values():
-    bent = [p for p in SVG.find_all("polyline") if p["points"].count(" ") == 3]
-    assert sum(p["stroke"] == "#888888" for p in bent) == 5
-    assert len(bent) == 5 + 2  # and K and V
-    assert {"K", "V"} <= {t.get_text() for t in SVG.find_all("text")}
-    assert SVG.title.get_text() and "keys" in SVG.desc.get_text()
-
-
-def test_it_asks_for_nothing_and_is_always_the_same():
-    html = DRAWING._repr_html_()
-    for word in ("script", "http", "url(", "@import", " id="):
-        assert word not in html
-    assert html == architecture(CONFIG, STEPS, NAMES)._repr_html_()
 
 
 @pytest.mark.bad_input

@@ -27,13 +27,7 @@ from tests.library.draw import DEVICE, refused
 
 DAY = date(2019, 3, 3)
 ISO = characters(["0123456789-"])
-FIRST_FOUR = [
-    "nl weekday Aa",
-    "IT WEEKDAY AA",
-    "it weekday aa",
-    "ja long Aa",
-]
-DIGEST = "0aeacbe3661634a2"  # of 600 such lines
+DIGEST = "0aeacbe3661634a2"  # of 600 lines like "it weekday Aa"
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +119,6 @@ def test_a_seed_means_the_same_dates_on_every_machine(parts, monkeypatch):
     called = "{1} {2} Aa".format  # whatever CLDR says
     monkeypatch.setattr(dates, "write", lambda *given: called(*given))
     texts = [example.text for example in generate(parts["validation"], 600)]
-    assert texts[:4] == FIRST_FOUR
     digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
     assert digest[:16] == DIGEST
 
