@@ -9,7 +9,7 @@ import torch
 from bs4 import BeautifulSoup
 
 from kit.figures.architecture import architecture
-from kit.shapes import in_words, trace, words
+from kit.shapes import trace, words
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, refused
 
@@ -78,21 +78,6 @@ def test_drawn_shapes_are_traced_and_stand_in_their_own_boxes():
         "weights": (2, 6, 4, 3),
     }
     assert boxes["memory"] == {"memory": (2, 3, 30)}
-
-
-def test_each_shape_is_written_in_numbers_and_in_words():
-    links = [link for link in LINKS if link.rect]
-    for link, box in zip(links, BOXES, strict=True):
-        name, *entries, _ = lines(link)
-        assert name == box.name
-        sizes, axes = entries[::2], entries[1::2]
-        wanted = list(dict.fromkeys(box.shapes.values()))
-        assert [s.split(": ")[-1] for s in sizes] == [
-            " × ".join(map(str, shape)) for shape in wanted
-        ]
-        assert axes == [in_words(shape, NAMES) for shape in wanted]
-        labels = [s.split(": ")[0].split(", ") for s in sizes if ": " in s]
-        assert sum(labels, []) == list(box.shapes) * bool(labels)
 
 
 def test_long_lines_are_broken():

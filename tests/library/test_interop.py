@@ -293,13 +293,6 @@ def test_each_eps_and_each_rate_of_dropout_is_taken_over(kind):
     assert ours.feed_forward.dropout.p == 0.375
 
 
-@STACKED
-def test_a_stack_has_as_many_blocks_and_a_last_norm_or_none(kind):
-    ours = from_torch(made(kind, norm=nn.LayerNorm(WIDTH, eps=0.01)))
-    assert (len(ours.blocks), ours.norm.eps) == (3, 0.01)
-    assert isinstance(from_torch(made(kind)).norm, nn.Identity)
-
-
 def exchanged(kind, name, part):
     """A module of torch's, one part of which is another."""
     module = made(kind)
