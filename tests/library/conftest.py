@@ -15,9 +15,9 @@ from itertools import combinations
 import pytest
 
 if os.environ.get("BOOK_TYPECHECK") == "1":
-    from tests.library import typed
+    from jaxtyping import install_import_hook
 
-    typed.install()
+    install_import_hook(["lib", "kit"], "beartype.beartype")
 
 
 def pytest_configure(config):

@@ -1,16 +1,19 @@
 """The drawing of the architecture shows the trace, and where boxes lead."""
 
 from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 import torch
 from bs4 import BeautifulSoup
 
 from kit.figures.architecture import architecture
-from kit.shapes import in_words, trace, words
+from kit.shapes import trace, words
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, refused
 
+BOOK = Path(__file__).parents[2] / "book"
 CONFIG = TransformerConfig(17, 19, 30, 6, 60, 2, 3)
 BOTH = (
     torch.tensor([[5, 3, 2], [7, 2, 0]], device=DEVICE),
@@ -18,60 +21,53 @@ BOTH = (
 )
 MODEL = Transformer(CONFIG).to(DEVICE)
 STEPS, NAMES = trace(MODEL, *BOTH), words(MODEL, *BOTH)
-BLOCK = ["add & norm", "feed-forward", "add & norm"]
-COLUMNS = {
+BLOCK = [("add & norm", 7), ("feed-forward", 7), ("add & norm", 7)]
+START = [("embedding", 1), ("+ positions", 6)]
+COLUMNS = {  # boxes, each with the number of its chapter
     "source": [
-        *("source ids", "embedding", "+ positions"),
-        *("self-attention", *BLOCK, "memory"),
+        *(("source ids", 1), *START, ("self-attention", 5)),
+        *(*BLOCK, ("memory", 8)),
     ],
     "target": [
-        *("target ids", "embedding", "+ positions", "causal attention"),
-        *("add & norm", "cross-attention", *BLOCK, "output matrix"),
+        *(("target ids", 1), *START, ("causal attention", 4)),
+        *(("add & norm", 7), ("cross-attention", 9)),
+        *(*BLOCK, ("output matrix", 10)),
     ],
 }
-CHAPTERS = {
-    "01_tokens_and_embeddings": {"source ids", "target ids", "embedding"},
-    "04_masks": {"causal attention"},
-    "05_heads": {"self-attention"},
-    "06_positions": {"+ positions"},
-    "07_layers": {"add & norm", "feed-forward"},
-    "08_encoder": {"memory", "encoder × 2"},
-    "09_decoder": {"cross-attention", "decoder × 3"},
-    "10_transformer": {"output matrix"},
-}
 
 
-@pytest.fixture
-def drawing():
-    return architecture(CONFIG, STEPS, NAMES)
-
-
-@pytest.fixture
-def svg(drawing):
-    return BeautifulSoup(drawing._repr_html_(), "html.parser").svg
+DRAWING = architecture(CONFIG, STEPS, NAMES)
+SVG = BeautifulSoup(DRAWING._repr_html_(), "html.parser").svg
+LINKS = SVG.find_all("a")
+BOXES = [box for column in DRAWING.boxes.values() for box in column]
 
 
 def lines(link):
     return [text.get_text() for text in link.find_all("text")]
 
 
-def test_a_box_bears_the_number_of_its_chapter(svg):
-    for link in svg.find_all("a"):
+def test_boxes_are_those_of_the_paper_and_lead_to_their_chapters():
+    columns = [[b.name for b in c] for c in DRAWING.boxes.values()]
+    assert columns == [[name for name, _ in c] for c in COLUMNS.values()]
+    assert repr(DRAWING).startswith("source: source ids > embedding > +")
+    led = {side: [] for side in COLUMNS}
+    frames = []
+    for link in LINKS:
+        (BOOK / link["href"]).read_bytes()
+        assert link["href"][2] == "_"
+        name, number = lines(link)[0], int(link["href"][:2])
         if link.rect:
-            assert int(link["href"][:2]) == int(lines(link)[-1])
+            assert int(lines(link)[-1]) == number
+            side = "source" if float(link.rect["x"]) < 100 else "target"
+            led[side].append((name, number))
+        else:
+            frames.append((name, number))
+    assert (led, frames) == (COLUMNS, [("encoder × 2", 8), ("decoder × 3", 9)])
 
 
-def test_boxes_are_those_of_the_paper(drawing):
-    names = {side: [b.name for b in c] for side, c in drawing.boxes.items()}
-    assert names == COLUMNS
-
-
-def test_drawn_shapes_are_traced_and_the_other_way_round(drawing):
-    assert drawing.shapes == {step.shape for step in STEPS}
-
-
-def test_shapes_stand_in_their_own_boxes(drawing):
-    boxes = {b.name: b.shapes for c in drawing.boxes.values() for b in c}
+def test_drawn_shapes_are_traced_and_stand_in_their_own_boxes():
+    assert DRAWING.shapes == {step.shape for step in STEPS}
+    boxes = {box.name: box.shapes for box in BOXES}
     assert boxes["self-attention"]["padding mask"] == (2, 1, 1, 3)
     assert boxes["causal attention"]["causal & padding mask"] == (2, 1, 4, 4)
     assert boxes["cross-attention"] == {
@@ -84,82 +80,40 @@ def test_shapes_stand_in_their_own_boxes(drawing):
     assert boxes["memory"] == {"memory": (2, 3, 30)}
 
 
-def test_each_shape_is_written_in_numbers_and_in_words(drawing, svg):
-    links = [a for a in svg.find_all("a") if a.rect]
-    boxes = [box for column in drawing.boxes.values() for box in column]
-    for link, box in zip(links, boxes, strict=True):
-        name, *entries, _ = lines(link)
-        assert name == box.name
-        sizes, axes = entries[::2], entries[1::2]
-        wanted = list(dict.fromkeys(box.shapes.values()))
-        assert [s.split(": ")[-1] for s in sizes] == [
-            " × ".join(map(str, shape)) for shape in wanted
-        ]
-        assert axes == [in_words(shape, NAMES) for shape in wanted]
-        labels = [s.split(": ")[0].split(", ") for s in sizes if ": " in s]
-        assert sum(labels, []) == list(box.shapes) * bool(labels)
-
-
-def test_long_lines_are_broken(svg):
+def test_long_lines_are_broken():
     """No line has more letters than DejaVu, a wide typeface, gets into a box.
 
     "batch heads s_len d_head" is the longest that does.
     """
-    for link in svg.find_all("a"):
-        height = float(link.rect["height"]) if link.rect else 99
+    for link in (link for link in LINKS if link.rect):
         texts = [list(text.strings) for text in link.find_all("text")]
-        if link.rect:
-            texts.pop()  # the number beside the name
+        texts.pop()  # the number beside the name
         assert all(len(line) <= 24 for lines in texts for line in lines)
-        assert 12.5 * sum(map(len, texts)) < height + 1
+        assert 12.5 * sum(map(len, texts)) < float(link.rect["height"]) + 1
 
 
-def test_boxes_lead_to_their_chapters(svg):
-    led = {}
-    for link in svg.find_all("a"):
-        led.setdefault(link["href"], set()).add(lines(link)[0])
-    assert led == {f"{name}.ipynb": boxes for name, boxes in CHAPTERS.items()}
+def edges(rect):
+    """Left, top, right and bottom."""
+    x, y, w, h = (float(rect[k]) for k in ("x", "y", "width", "height"))
+    return x, y, x + w, y + h
 
 
-def test_it_says_what_it_shows(svg):
-    assert svg.title.get_text() and "keys" in svg.desc.get_text()
-    assert {"K", "V"} <= {t.get_text() for t in svg.find_all("text")}
-
-
-def test_everything_is_inside_and_no_box_covers_another(svg):
-    left, top, width, height = map(float, svg["viewbox"].split())
-    edges = []
-    for rect in svg.find_all("rect"):
-        x, y, w, h = (float(rect[k]) for k in ("x", "y", "width", "height"))
-        assert left <= x and x + w <= left + width
-        assert top <= y and y + h <= top + height
-        if rect.parent.name == "a":
-            edges.append((x, y, x + w, y + h))
-    for line in svg.find_all("polyline"):
-        for point in line["points"].split():
-            x, y = map(float, point.split(","))
-            assert left <= x <= left + width and top <= y <= top + height
-    for i, (x0, y0, x1, y1) in enumerate(edges):
-        for u0, v0, u1, v1 in edges[:i]:
-            assert x1 <= u0 or u1 <= x0 or y1 <= v0 or v1 <= y0
-
-
-def test_a_residual_path_passes_every_part(svg):
-    bent = [p for p in svg.find_all("polyline") if p["points"].count(" ") == 3]
-    assert sum(p["stroke"] == "#888888" for p in bent) == 5
-    assert len(bent) == 5 + 2  # and K and V
-
-
-def test_it_asks_for_nothing_and_is_always_the_same(drawing):
-    html = drawing._repr_html_()
-    for word in ("script", "http", "url(", "@import", " id="):
-        assert word not in html
-    assert html == architecture(CONFIG, STEPS, NAMES)._repr_html_()
-
-
-def test_a_terminal_shows_the_boxes(drawing):
-    columns = (f"{s}: {' > '.join(names)}" for s, names in COLUMNS.items())
-    assert repr(drawing) == "\n".join(columns)
+def test_everything_is_inside_and_no_box_covers_another():
+    left, top, width, height = map(float, SVG["viewbox"].split())
+    right, bottom = left + width, top + height
+    corners = [
+        tuple(map(float, p.split(",")))
+        for line in SVG.find_all("polyline")
+        for p in line["points"].split()
+    ]
+    for rect in SVG.find_all("rect"):
+        x0, y0, x1, y1 = edges(rect)
+        corners += [(x0, y0), (x1, y1)]
+    for x, y in corners:
+        assert left <= x <= right and top <= y <= bottom
+    boxes = [edges(link.rect) for link in LINKS if link.rect]
+    for (x0, y0, x1, y1), (u0, v0, u1, v1) in combinations(boxes, 2):
+        assert x1 <= u0 or u1 <= x0 or y1 <= v0 or v1 <= y0
 
 
 @pytest.mark.bad_input

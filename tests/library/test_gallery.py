@@ -15,13 +15,12 @@ def test_the_number_tells_the_two_apart(bug):
         assert address.startswith("https://github.com/") and label
 
 
-def test_there_are_many_and_each_has_a_name_of_its_own():
+def test_each_has_a_name_of_its_own_and_fits_the_page():
     names = [bug.name for bug in GALLERY]
-    assert len(set(names)) == len(names) >= 40
+    assert len(set(names)) == len(names)
     assert gallery.bug(names[3]) is GALLERY[3]
-    assert sum(bool(bug.where or bug.told) for bug in GALLERY) >= 30
-    width = max(len(line) for b in GALLERY for line in b.wrong.splitlines())
-    assert width <= 79
+    lines = [line for bug in GALLERY for line in bug.wrong.splitlines()]
+    assert max(map(len, lines)) <= 79
 
 
 def test_a_number_that_is_not_offered_is_zero():

@@ -14,7 +14,6 @@ CONFIG = TransformerConfig(17, 19, 30, 6, 60, 2, 3)
 SOURCE = torch.tensor([[5, 3, 2], [7, 2, 0]], device=DEVICE)
 TARGET = torch.tensor([[1, 6, 18, 9], [1, 8, 0, 0]], device=DEVICE)
 BOTH = (SOURCE, TARGET)
-HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
 def attention(stage, q_len, k_len, mask):
@@ -61,28 +60,26 @@ def model(**options):
     return Transformer(replace(CONFIG, **options)).to(DEVICE)
 
 
-def hooks(made):
-    """Whatever a trace could leave behind in a model."""
+def inside(made):
+    """Hooks, methods and modes: what a trace could leave changed."""
     return [
-        (name, [*getattr(module, kind)], "project" in vars(module))
+        (name, [*module._forward_hooks], [*module._forward_pre_hooks])
+        + ("project" in vars(module), module.training)
         for name, module in made.named_modules()
-        for kind in HOOKS
     ]
 
 
-@pytest.mark.parametrize("tied", ["none", "target", "all"])
-def test_all_shapes_in_order(tied):
-    made = model(tied=tied, source_vocab_size=19)
-    assert trace(made, *BOTH) == [Step(*step) for step in EXPECTED]
-
-
-def test_pre_norm_and_final_norms_have_the_same_shapes():
-    steps = trace(model(norm_first=True), *BOTH)
-    expected = [
-        (where, tensor.replace("added, normed", "added"), shape)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tied": "target"}, {"tied": "all"}, {"norm_first": True}],
+)
+def test_all_shapes_in_order(options):
+    made = model(source_vocab_size=19, **options)
+    joined = "added" if made.config.norm_first else "added, normed"
+    assert trace(made, *BOTH) == [
+        Step(where, tensor.replace("added, normed", joined), shape)
         for where, tensor, shape in EXPECTED
     ]
-    assert steps == [Step(*step) for step in expected]
 
 
 def test_the_pass_itself_is_recorded():
@@ -103,35 +100,18 @@ def test_the_pass_itself_is_recorded():
 
 @pytest.mark.parametrize("training", [False, True])
 def test_nothing_stays_behind(training):
-    made = model().train(training)
-    clean, state = hooks(made), torch.get_rng_state()
-    wanted = made.eval()(*BOTH)
-    made.train(training)
-    trace(made, *BOTH)
-    assert hooks(made) == clean
-    assert torch.equal(torch.get_rng_state(), state)  # no dropout was drawn
-    assert all(m.training == training for m in made.modules())
-    assert all(p.grad is None for p in made.parameters())
-    same(made.eval()(*BOTH), wanted)
-
-
-def test_every_module_keeps_its_own_mode():
-    made = model().train()
-    made.encoder.eval()
-    modes = [m.training for m in made.modules()]
-    trace(made, *BOTH)
-    assert [m.training for m in made.modules()] == modes
-
-
-def test_nothing_stays_behind_after_an_error():
-    made = model().train()
-    clean = hooks(made)
-    for source, target in [(SOURCE + 17, TARGET), (SOURCE, TARGET + 19)]:
+    made = model().eval()
+    wanted = made(*BOTH)
+    made.train(training).encoder.eval()  # every module keeps its own mode
+    before, state = inside(made), torch.get_rng_state()
+    for refused_ids in [(SOURCE + 17, TARGET), (SOURCE, TARGET + 19)]:
         with pytest.raises(ValueError, match="expected ids from 0"):
-            trace(made, source, target)
-        assert hooks(made) == clean
-        assert made.training
+            trace(made, *refused_ids)
+        assert inside(made) == before
     assert trace(made, *BOTH) == [Step(*step) for step in EXPECTED]
+    assert inside(made) == before
+    assert torch.equal(torch.get_rng_state(), state)  # no dropout was drawn
+    same(made.eval()(*BOTH), wanted)
 
 
 def test_inside_another_recording():
@@ -174,25 +154,19 @@ def test_a_size_that_names_two_axes_is_refused(options, inputs, got):
         words(model(**options), *inputs)
 
 
-def test_the_table_has_a_line_for_each_step():
-    steps = trace(model(), *BOTH)
-    head, *lines = table(steps, NAMES).split("\n")
-    assert head.split() == ["stage", "tensor", "axes", "sizes"]
-    assert len(lines) == len(steps)
-    before = None
-    for line, step in zip(lines, steps, strict=True):
-        stage, tensor, axes = line[:17], line[17:33], line[33:61]
-        assert stage.strip() == ("" if step.where == before else step.where)
-        assert tensor.strip() == step.tensor
-        assert axes.strip() == in_words(step.shape, NAMES)
-        assert line[61:] == " × ".join(map(str, step.shape))
-        before = step.where
+def test_the_table_names_a_stage_where_it_begins():
+    steps = [step for step in trace(model(), *BOTH) if step.where != "source"]
+    lines = table(steps, NAMES).split("\n")
+    assert lines[:3] == [
+        f"{'stage':17}{'tensor':16}{'axes':28}sizes",
+        f"{'self-attention':17}{'mask':16}{'batch 1 1 s_len':28}2 × 1 × 1 × 3",
+        f"{'':17}{'Q, split':16}{'batch heads s_len d_head':28}2 × 6 × 3 × 5",
+    ]
+    assert len(lines) == len(steps) + 1
 
 
 def test_the_table_fits_the_page():
     made = model(d_model=512, heads=8, d_ff=2048, target_vocab_size=37_000)
-    source = torch.randint(3, 17, (12, 21), device=DEVICE)
-    target = torch.randint(3, 17, (12, 23), device=DEVICE)
-    steps = trace(made, source, target)
-    text = table(steps, words(made, source, target))
+    both = [torch.full((12, n), 3, device=DEVICE) for n in (21, 23)]
+    text = table(trace(made, *both), words(made, *both))
     assert max(map(len, text.split("\n"))) <= 79
