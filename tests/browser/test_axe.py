@@ -2,37 +2,25 @@
 
 import pytest
 
-from tests.built import KINDS, PAGES
 from tests.browser.record import violations
+from tests.built import KINDS, PAGES
 
+pytestmark = pytest.mark.slow
 CHAPTER = "book/05_heads.html"
-LOOKS = [(1400, "light"), (360, "light"), (1400, "dark"), (360, "dark")]
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(look, marks=pytest.mark.slow if rank else ())
-        for rank, look in enumerate(LOOKS)
-    ],
-    ids=lambda look: f"{look[0]}-{look[1]}",
-)
-def tab(request, browser):
+@pytest.fixture(params=[(1400, "light"), (360, "dark")], ids=str)
+def tab(request, window):
     width, scheme = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme
-    )
-    yield context.new_page()
-    context.close()
+    return window(width, color_scheme=scheme).tab
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", [*KINDS, "404.html"])
 def test_a_kind_of_page_has_no_violation(tab, address, page):
     tab.goto(address + page)
     assert violations(tab) == []
 
 
-@pytest.mark.slow
 def test_progress_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     tab.locator(".done input").first.check()
@@ -43,18 +31,9 @@ def test_progress_has_no_violation(tab, address):
     assert violations(tab) == []
 
 
-@pytest.mark.slow
 def test_a_card_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     for kind in ("a.symbol", "a.term", "a.figure-link"):
         tab.locator(f"main {kind}").first.press("Shift")
         tab.locator("#card").wait_for()
         assert violations(tab, "p:has([aria-describedby=card]), #card") == []
-
-
-@pytest.mark.slow
-def test_a_large_figure_has_no_violation(tab, address):
-    tab.goto(address + CHAPTER)
-    assert violations(tab, "figure") == []
-    tab.locator("main figure img").first.click()
-    assert violations(tab, "dialog") == []

@@ -138,5 +138,6 @@ class Visit:
         self.tab.evaluate(FONTS)
 
     def assert_calm(self):
+        """Nothing was missing, and nothing was said."""
         assert self.failures == []
         assert self.messages == []

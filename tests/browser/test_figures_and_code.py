@@ -2,31 +2,36 @@
 
 import pytest
 
-from tests.built import PAGES
-from tests.browser.record import in_every_light
-from tests.browser.visit import Visit, comes, until
+from tests.browser.record import in_every_light, violations
+from tests.browser.visit import comes, until
+from tests.built import slow
 
 CHAPTER = "book/05_heads.html"
 COLOURS = "book/03_scoring_with_einsum.html"  # has a figure that keeps them
 SIZES = {"desktop": (1400, 900), "phone": (360, 740)}
 COPIED = "navigator.clipboard.readText()"
 FOCUS = "document.activeElement"
+SHADE = "(image) => getComputedStyle(image).filter"
 
 
 @pytest.fixture
-def visit(browser, address):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    visit = Visit(context.new_page())
+def visit(window, address):
+    visit = window()
     visit.load(address + CHAPTER)
     yield visit
     visit.assert_calm()
-    context.close()
 
 
 @pytest.fixture
 def tab(visit):
     return visit.tab
+
+
+@pytest.fixture
+def phone(window, address):
+    tab = window(360, 740, touch=True).tab
+    tab.goto(address + CHAPTER)
+    return tab
 
 
 @pytest.fixture
@@ -40,6 +45,14 @@ def number(dialog):
 
 def figure(tab, index):
     return tab.locator("main figure").nth(index)
+
+
+def each_figure(tab):
+    """Open the first figure and go through all of the page."""
+    figure(tab, 0).locator("img").click()
+    for _ in range(tab.locator("main figure img").count()):
+        yield tab.locator("dialog.zoom img")
+        tab.keyboard.press("ArrowRight")
 
 
 def test_a_figure_opens_by_click_and_by_key(tab, dialog):
@@ -60,21 +73,20 @@ def test_a_figure_opens_by_click_and_by_key(tab, dialog):
         )
         tab.keyboard.press("Escape")
         assert not dialog.is_visible()
+    figure(tab, 0).locator("img").click()
+    tab.mouse.click(3, 450)  # beside it
+    assert not dialog.is_visible()
 
 
 def test_arrows_lead_through_the_figures(tab, dialog):
-    figure(tab, 0).locator("img").click()
     url = tab.url
-    seen = [number(dialog)]
-    for _ in range(tab.locator("main figure img").count()):
-        tab.keyboard.press("ArrowRight")
-        seen.append(number(dialog))
-    assert seen[0] == seen[-1] and len(set(seen)) == len(seen) - 1
+    seen = [number(dialog) for _ in each_figure(tab)]
+    assert number(dialog) == seen[0] and len({*seen}) == len(seen)
     dialog.get_by_role("button", name="Previous figure").click()
-    assert number(dialog) == seen[-2]
-    assert dialog.get_by_role("status").inner_text().startswith(seen[-2])
+    assert number(dialog) == seen[-1]
+    assert dialog.get_by_role("status").inner_text().startswith(seen[-1])
     tab.keyboard.press("ArrowLeft")
-    assert number(dialog) == seen[-3]
+    assert number(dialog) == seen[-2]
     assert tab.url == url
 
 
@@ -88,30 +100,20 @@ def test_the_focus_returns_to_the_figure_that_was_shown(tab, dialog):
     assert 0 <= box["y"] and box["y"] + box["height"] <= 900
 
 
-@pytest.mark.slow
-def test_a_click_beside_it_closes_it(tab, dialog):
-    figure(tab, 0).locator("img").click()
-    tab.mouse.click(3, 450)
-    assert not dialog.is_visible()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, page",
     [
-        ("phone", CHAPTER),
-        ("desktop", COLOURS),
-        pytest.param("phone", COLOURS, marks=pytest.mark.slow),
-        pytest.param("desktop", CHAPTER, marks=pytest.mark.slow),
+        slow("phone", CHAPTER),
+        slow("desktop", COLOURS),
+        slow("phone", COLOURS),
+        slow("desktop", CHAPTER),
     ],
 )
 def test_every_figure_fits_or_can_be_moved(tab, dialog, address, name, page):
     width, height = SIZES[name]
     tab.set_viewport_size({"width": width, "height": height})
     tab.goto(address + page)
-    figure(tab, 0).locator("img").click()
-    for _ in range(tab.locator("main figure img").count()):
-        image = dialog.locator("img")
+    for image in each_figure(tab):
         until(tab, "(i) => i.complete", arg=image.element_handle())
         stage = dialog.locator(".zoom-stage").bounding_box()
         box = image.bounding_box()
@@ -125,36 +127,34 @@ def test_every_figure_fits_or_can_be_moved(tab, dialog, address, name, page):
             assert box["y"] >= stage["y"] - 1
         ratio = image.evaluate("(i) => i.naturalWidth / i.naturalHeight")
         assert box["width"] / box["height"] == pytest.approx(ratio, rel=0.02)
-        tab.keyboard.press("ArrowRight")
     root = "document.scrollingElement.scrollWidth"
     assert tab.evaluate(root) <= width
 
 
 @pytest.mark.slow
 def test_a_figure_about_colours_keeps_them(tab, dialog, address):
+    """Figures have the ground of the page: in the dark they are turned."""
     tab.emulate_media(color_scheme="dark")
     tab.goto(address + COLOURS)
-    filters = {}
-    figure(tab, 0).locator("img").click()
-    for _ in range(tab.locator("main figure img").count()):
-        image = dialog.locator("img")
-        shown = image.evaluate("(i) => getComputedStyle(i).filter")
-        filters.setdefault(shown == "none", []).append(number(dialog))
-        tab.keyboard.press("ArrowRight")
+    small = tab.locator(".tag_keep-colours figure img")
+    assert small.evaluate(SHADE) == "none"
+    filters = {True: [], False: []}
+    for image in each_figure(tab):
+        filters[image.evaluate(SHADE) == "none"].append(number(dialog))
     kept = tab.locator(".tag_keep-colours .caption-number").all_inner_texts()
     names = [text.strip().replace("Fig.", "Figure") for text in kept]
     assert filters[True] == names and filters[False]
-    tab.emulate_media(color_scheme="light")
 
 
 @pytest.mark.slow
 def test_the_large_figure_is_legible(visit):
     figure(visit.tab, 0).locator("img").click()
     assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
+    assert violations(visit.tab, "dialog") == []
 
 
 @pytest.mark.slow
-def test_a_drawing_with_links_does_not_open(tab, dialog, address):
+def test_a_drawing_with_links_does_not_open(tab, address):
     tab.goto(address + "book/10_transformer.html")
     buttons = tab.locator(".zoom-button").count()
     assert buttons == tab.locator("main figure img").count()
@@ -179,8 +179,7 @@ def test_all_copy_buttons_are_one_stop(tab):
     assert comes(tab, is_in_view)
 
 
-@pytest.mark.slow
-def test_up_and_down_lead_to_the_other_boxes(tab):
+def test_code_is_copied_and_up_and_down_lead_to_the_other_boxes(tab):
     copy_buttons(tab).nth(2).focus()
     for key, index in [("Down", 3), ("Down", 4), ("Up", 3)]:
         tab.keyboard.press(f"Arrow{key}")
@@ -194,18 +193,13 @@ def test_up_and_down_lead_to_the_other_boxes(tab):
 
 
 @pytest.mark.slow
-def test_on_a_phone_the_buttons_show_and_hide_no_code(browser, address):
-    context = browser.new_context(
-        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
-    )
-    tab = context.new_page()
-    tab.goto(address + CHAPTER)
+def test_on_a_phone_the_buttons_show_and_hide_no_code(phone):
     for name in (".copy-button", ".zoom-button"):
-        shown = tab.locator(f"{name}:visible").first
+        shown = phone.locator(f"{name}:visible").first
         assert shown.evaluate("(b) => getComputedStyle(b).opacity") == "1"
         box = shown.bounding_box()
         assert box["width"] >= 24 and box["height"] >= 24
-    code = tab.locator(".cell_input pre:visible").first
+    code = phone.locator(".cell_input pre:visible").first
     code.evaluate("(c) => c.scrollTo(1e4, 0)")
     end = """(c) => {
         const text = document.createRange();
@@ -214,70 +208,47 @@ def test_on_a_phone_the_buttons_show_and_hide_no_code(browser, address):
     }"""
     button = code.locator("xpath=following-sibling::button").bounding_box()
     assert code.evaluate(end) <= button["x"] + 1
-    context.close()
 
 
 @pytest.mark.slow
-def test_on_a_phone_a_tap_on_a_heading_shows_its_sign(browser, address):
-    context = browser.new_context(
-        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
-    )
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab = context.new_page()
-    tab.goto(address + CHAPTER)
-    signs = tab.locator("main .headerlink")
+def test_on_a_phone_a_tap_on_a_heading_shows_its_sign(phone):
+    signs = phone.locator("main .headerlink")
     shown = "(all) => all.map((s) => Number(getComputedStyle(s).opacity))"
     assert not any(signs.evaluate_all(shown))
-    heading = tab.locator("#the-cut > h2")
-    sign = heading.locator(".headerlink")
+    heading = phone.locator("#the-cut > h2")
     heading.tap(position={"x": 5, "y": 10})
-    assert sign.evaluate("(s) => getComputedStyle(s).opacity") == "1"
+    sign = heading.locator(".headerlink")
     box = sign.bounding_box()
     assert box["width"] >= 24 and box["height"] >= 24
+    assert sign.evaluate("(s) => getComputedStyle(s).opacity") == "1"
     assert sum(signs.evaluate_all(shown)) == 1
     sign.tap()
-    assert comes(tab, lambda: tab.evaluate(COPIED).endswith("#the-cut"))
-    context.close()
+    assert comes(phone, lambda: phone.evaluate(COPIED).endswith("#the-cut"))
 
 
 @pytest.mark.slow
 def test_the_sign_at_a_heading_copies_its_link(tab):
-    sign = tab.locator("#the-cut > h2 .headerlink")
-    sign.click()
+    tab.locator("#the-cut > h2 .headerlink").click()
     said = tab.get_by_text("The link is copied.")
     assert comes(tab, lambda: said.count() == 1)
     assert tab.url.endswith("#the-cut")
     assert tab.evaluate(COPIED) == tab.url
 
 
-def test_pages_load_only_the_scripts_they_need(site):
-    loaded = {
-        page: {
-            name
-            for name in ("zoom.js", "code.js", "quiz.js")
-            if f"_static/{name}" in (site / page).read_text()
-        }
-        for page in PAGES
-    }
-    assert loaded[CHAPTER] == {"zoom.js", "code.js", "quiz.js"}
-    assert loaded["book/glossary.html"] == set()
-    assert loaded["search.html"] == set()
-
-
 @pytest.mark.slow
-def test_without_scripts_figures_and_code_are_as_they_were(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(address + CHAPTER)
+def test_without_scripts_figures_and_code_are_as_they_were(bare):
+    tab = bare(CHAPTER)
     assert tab.locator(".zoom-button, .copy-button, dialog").count() == 0
     assert tab.locator("main figure img").first.is_visible()
-    context.close()
 
 
 @pytest.mark.slow
 def test_paper_has_none_of_the_buttons(tab):
     tab.emulate_media(media="print")
-    names = (".zoom-button", ".copy-button", ".page-links", ".page-footer")
-    for name in names:
+    for name in (".zoom-button", ".copy-button", ".page-links"):
         assert not tab.locator(name).first.is_visible()
-    tab.emulate_media(media="screen")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for code in tab.locator(".cell_input pre").all():
+        lines = code.text_content().count("\n")
+        may = code.evaluate("(c) => getComputedStyle(c).breakInside") == "auto"
+        assert may == (lines >= 24)  # long code may break
