@@ -6,9 +6,8 @@ from zipfile import ZipFile
 import pytest
 
 from book._ext import downloads
-from tests.built import DOCUMENTS, NOTEBOOKS
-from tests.built import broken, soup_of, targets
 from tests.browser.visit import Visit, until
+from tests.built import DOCUMENTS, NOTEBOOKS, broken, soup_of, targets
 from tools import offline
 
 LOADED = "(image) => image.complete && image.naturalWidth > 0"

@@ -7,8 +7,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.browser.record import Records
-from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly, served
 from tests.browser.visit import HERE
+from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly, served
 
 BY_KIND = quickly(PAGES, KINDS.__contains__)
 CHAPTERS_TOO = quickly(

@@ -15,9 +15,7 @@ from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
 from book._ext.answers import solution, stub
 from book._ext.page_view import CALL, GIVEN, TITLE
-from tests.built import ROOT
-from tests.built import CONFIG, NOTEBOOKS, PRINTED
-from tests.built import soup_of
+from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, soup_of
 
 pytestmark = pytest.mark.slow  # the whole book is printed
 MM = 72 / 25.4

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageChops
 
-from tests.built import quickly
 from tests.browser.visit import ADD_STYLE, FONTS, SETTLE
+from tests.built import quickly
 
 HERE = Path(__file__).parent
 STYLE = (HERE / "pinned.css").read_text(encoding="utf-8")

@@ -7,10 +7,9 @@ from bs4 import BeautifulSoup
 from policy import CHARSET, INLINE, digest, guarded, inline_scripts, policy
 
 from book._ext import slides as links
-from tests.built import ROOT, served
-from tests.built import NOTEBOOKS, PAGES
 from tests.browser.record import press
 from tests.browser.visit import Visit, comes, until
+from tests.built import NOTEBOOKS, PAGES, ROOT, served
 from tools.slides import __main__ as decks
 
 THEME = ROOT / "book" / "_ext" / "theme"

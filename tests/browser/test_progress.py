@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from tests.built import PAGES
 from tests.browser.record import LATE, in_every_light
-from tests.browser.visit import Visit, on_desktop
+from tests.built import PAGES
 
 CHAPTER = "book/05_heads.html"
 NEXT = "book/06_positions.html"
@@ -18,12 +17,13 @@ END = "(part) => part.lastElementChild.scrollIntoView({ block: 'end' })"
 
 
 @pytest.fixture
-def visit(browser, address):
-    with on_desktop(browser, address + CHAPTER) as visit:
-        yield visit
-        assert visit.messages == []
-        assert visit.tab.context.cookies() == []
-        assert [u for u in visit.requests if not u.startswith(address)] == []
+def visit(window, address):
+    visit = window()
+    visit.load(address + CHAPTER)
+    yield visit
+    assert visit.messages == []
+    assert visit.tab.context.cookies() == []
+    assert [u for u in visit.requests if not u.startswith(address)] == []
 
 
 @pytest.fixture
@@ -70,18 +70,6 @@ def test_a_section_is_read_when_its_end_has_been_seen(tab, address):
     assert mark(tab) == expected
     told = tab.locator(".progress").inner_text()
     assert "sections read, 0 exercises done" in told
-
-
-@pytest.mark.slow
-def test_all_sections_are_the_whole_line(tab):
-    page = "main > section > section[id]:not(#exercises)"
-    ids = tab.locator(page).evaluate_all("(all) => all.map((s) => s.id)")
-    read(tab, "the-cut")
-    kept = tab.evaluate(KEPT)
-    kept["pages"][CHAPTER]["read"] = ids
-    tab.evaluate(FILL, json.dumps(kept))
-    tab.reload()
-    assert mark(tab) == (f"{len(ids)} of {len(ids)} sections read", 1)
 
 
 def test_the_reader_ticks_an_exercise(tab):
@@ -158,10 +146,9 @@ ANYTHING = [
 
 
 @pytest.mark.slow
-def test_what_lies_in_the_browser_may_be_anything(tab, address, pytestconfig):
+def test_what_lies_in_the_browser_may_be_anything(tab, address):
     offer = tab.locator(".go-on")
-    number = 3 if pytestconfig.getoption("quick") else len(ANYTHING)
-    for stored in ANYTHING[:number]:
+    for stored in ANYTHING:
         read(tab, "the-cut")
         assert go_on(tab, address).count() == 1
         tab.evaluate(FILL, stored)
@@ -185,43 +172,30 @@ def test_what_a_page_no_longer_has_does_not_count(tab):
 
 
 @pytest.mark.slow
-def test_nothing_moves_with_marks(visit, address):
+def test_marks_are_legible_and_nothing_moves(visit, address):
     read(visit.tab, "what-heads-cost", "the-cut", "summary")
     assert visit.look()["shift"] < 0.001
-    visit.load(address + NEXT)
-    visit.tab.evaluate(LATE)
-    assert visit.look()["shift"] < 0.001
-    visit.load(address + HOME)
-    assert visit.look()["shift"] < 0.001
+    assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
+    for page in (NEXT, HOME):
+        visit.load(address + page)
+        visit.tab.evaluate(LATE)
+        for seen in in_every_light(visit):
+            assert seen["shift"] < 0.001 and seen["tooFaint"] == []
 
 
 @pytest.mark.slow
-def test_marks_are_legible(visit, address):
-    read(visit.tab, "the-cut")
-    assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
-    visit.load(address + HOME)
-    assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
-
-
-@pytest.mark.slow
-def test_a_private_window_may_refuse(browser, address):
-    context = browser.new_context()
-    context.add_init_script(
+def test_a_private_window_may_refuse(window, address):
+    visit = window()
+    visit.tab.add_init_script(
         "Object.defineProperty(window, 'localStorage',"
         "{ get() { throw new DOMException('no', 'SecurityError'); } });"
     )
-    visit = Visit(context.new_page())
     visit.load(address + CHAPTER)
     visit.tab.locator(".done input").first.check()
     visit.tab.wait_for_timeout(100)
     visit.assert_calm()
-    context.close()
 
 
 @pytest.mark.slow
-def test_without_scripts_nothing_can_be_ticked(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(address + CHAPTER)
-    assert tab.locator(".done, .progress").count() == 0
-    context.close()
+def test_without_scripts_nothing_can_be_ticked(bare):
+    assert bare(CHAPTER).locator(".done, .progress").count() == 0

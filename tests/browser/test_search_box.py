@@ -5,39 +5,46 @@ import re
 import pytest
 
 from tests.browser.record import violations
-from tests.site.test_search import CHAPTER, OPTIONS
-from tests.browser.test_use import in_view
-from tests.browser.visit import Visit, until
+from tests.browser.test_menu import in_view
+from tests.browser.visit import until
+from tests.built import slow
 
+CHAPTER = "book/04_masks.html"
+OPTIONS = "#search-list a:not(.all-results)"
 RESULTS = "#search-results a"
 FIELD = ".book-search input"
 FOCUSED = "document.activeElement.matches('.book-search input')"
 MARKS = "[...(CSS.highlights.get('search') || [])].map(String)"
 
 
-def open_page(browser, url, width=1440, scheme="light"):
-    size = {"width": width, "height": 800}
-    context = browser.new_context(viewport=size, color_scheme=scheme)
-    visit = Visit(context.new_page())
-    visit.load(url)
-    return visit
+@pytest.fixture
+def opened(window):
+    """A page in a window of its own; at the end it has been calm."""
+    visits = []
 
+    def open_page(url, width=1440, scheme="light"):
+        visits.append(window(width, 800, color_scheme=scheme))
+        visits[-1].load(url)
+        return visits[-1]
 
-def slow(*values):
-    return pytest.param(*values, marks=pytest.mark.slow)
+    yield open_page
+    for visit in visits:
+        visit.assert_calm()
 
 
 @pytest.fixture(params=[1440, slow(360), slow(1100), slow(320)])
-def typed(request, browser, address):
+def typed(request, opened, address):
     """A page on which somebody has pressed "/" and typed a query."""
-    visit = open_page(browser, address + CHAPTER, request.param)
-    visit.tab.keyboard.press("/")
-    until(visit.tab, FOCUSED)
-    visit.tab.keyboard.type("kv cache")
-    visit.tab.wait_for_selector(OPTIONS)
-    yield visit
-    visit.assert_calm()
-    visit.tab.context.close()
+    visit = opened(address + CHAPTER, request.param)
+    press_slash(visit.tab, "kv cache")
+    return visit
+
+
+def press_slash(tab, query):
+    tab.keyboard.press("/")
+    until(tab, FOCUSED)
+    tab.keyboard.type(query)
+    tab.wait_for_selector(OPTIONS)
 
 
 def test_results_come_while_one_types(typed):
@@ -129,28 +136,16 @@ def test_the_list_is_a_listbox_fits_and_closes_on_a_click_beside_it(typed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "width, scheme",
-    [
-        (320, "dark"),
-        slow(1440, "dark"),
-        slow(1440, "light"),
-        slow(320, "light"),
-    ],
-)
-@pytest.mark.parametrize("page", [CHAPTER, "search.html?q=mask"])
-def test_axe_has_no_complaint(browser, address, page, width, scheme):
-    visit = open_page(browser, address + page, width, scheme)
-    if page == CHAPTER:
-        visit.tab.keyboard.press("/")
-        until(visit.tab, FOCUSED)
-        visit.tab.keyboard.type("padding mask")
-    visit.tab.wait_for_selector(OPTIONS if page == CHAPTER else RESULTS)
-    visit.tab.keyboard.press("ArrowDown")
-    part = ".menu" if page == CHAPTER else "body"
-    assert violations(visit.tab, part) == []
-    assert visit.look(colours=True)["tooFaint"] == []
-    visit.tab.context.close()
+@pytest.mark.parametrize("width, scheme", [(320, "dark"), (1440, "light")])
+def test_axe_has_no_complaint(opened, address, width, scheme):
+    field = opened(address + CHAPTER, width, scheme)
+    press_slash(field.tab, "padding mask")
+    page = opened(f"{address}search.html?q=mask", width, scheme)
+    page.tab.wait_for_selector(RESULTS)
+    for visit, part in ((field, ".menu"), (page, "body")):
+        visit.tab.keyboard.press("ArrowDown")
+        assert violations(visit.tab, part) == []
+        assert visit.look(colours=True)["tooFaint"] == []
 
 
 @pytest.fixture(params=["http", slow("file")])
@@ -158,9 +153,8 @@ def root(request, site, address):
     return address if request.param == "http" else f"{site.as_uri()}/"
 
 
-def test_the_page_marks_what_was_found(browser, root):
-    visit = open_page(browser, root + CHAPTER)
-    tab = visit.tab
+def test_the_page_marks_what_was_found(opened, root):
+    tab = opened(root + CHAPTER).tab
     tab.locator(FIELD).fill("rope")
     tab.locator(f"{OPTIONS}[href*='#turning']").click()
     tab.wait_for_url("**highlight=*#turning-instead-of-adding")
@@ -178,41 +172,33 @@ def test_the_page_marks_what_was_found(browser, root):
     assert tab.evaluate(MARKS) == [] and tab.locator(".unmark").count() == 0
     assert tab.evaluate("document.body.scrollHeight") == height
     assert tab.url.endswith("06_positions.html#turning-instead-of-adding")
-    visit.assert_calm()
-    tab.context.close()
 
 
 @pytest.mark.slow
-def test_marks_go_by_a_press_on_the_button_too(browser, address):
-    url = f"{address}book/glossary.html?highlight=keys+cached#term-prefill"
-    visit = open_page(browser, url, 360)
-    button = visit.tab.get_by_role("button", name="Remove marks")
+def test_marks_go_by_a_press_on_the_button_too(opened, address):
+    page = "book/glossary.html?highlight=keys+cached#term-prefill"
+    tab = opened(address + page, 360).tab
+    button = tab.get_by_role("button", name="Remove marks")
     button.wait_for()
-    assert visit.tab.evaluate(MARKS)
-    visit.tab.evaluate("location.hash = '#term-key'")
-    until(visit.tab, f"{MARKS}[0] === 'key'")
+    assert tab.evaluate(MARKS)
+    tab.evaluate("location.hash = '#term-key'")
+    until(tab, f"{MARKS}[0] === 'key'")
     assert button.bounding_box()["height"] >= 24
     button.click()
-    assert visit.tab.evaluate(MARKS) == [] and button.count() == 0
-    assert visit.tab.url.endswith("glossary.html#term-key")
-    visit.assert_calm()
-    visit.tab.context.close()
+    assert tab.evaluate(MARKS) == [] and button.count() == 0
+    assert tab.url.endswith("glossary.html#term-key")
 
 
 @pytest.mark.slow
-def test_without_words_nothing_is_marked(browser, address):
-    visit = open_page(browser, f"{address}{CHAPTER}?highlight=qzxwv#padding")
-    visit.tab.wait_for_load_state("networkidle")
-    assert visit.tab.locator(".unmark").count() == 0
-    visit.load(address + CHAPTER)
-    assert not [u for u in visit.requests[-20:] if "search-marks" in u][1:]
-    visit.tab.context.close()
+def test_without_words_nothing_is_marked(opened, address):
+    tab = opened(f"{address}{CHAPTER}?highlight=qzxwv#padding").tab
+    tab.wait_for_load_state("networkidle")
+    assert tab.locator(".unmark").count() == 0
 
 
 @pytest.mark.slow
-def test_the_search_page_keeps_the_query_in_its_address(browser, root):
-    visit = open_page(browser, f"{root}search.html?q=einsum")
-    tab = visit.tab
+def test_the_search_page_keeps_the_query_in_its_address(opened, root):
+    tab = opened(f"{root}search.html?q=einsum").tab
     tab.wait_for_selector(RESULTS)
     field = tab.locator("main [name=q]")
     assert field.input_value() == "einsum"
@@ -232,8 +218,6 @@ def test_the_search_page_keeps_the_query_in_its_address(browser, root):
     assert tab.evaluate(f"!!{focused} && !{focused}.previousElementSibling")
     tab.keyboard.press("ArrowUp")
     assert tab.evaluate("document.activeElement.name") == "q"
-    visit.assert_calm()
-    tab.context.close()
 
 
 @pytest.mark.slow
@@ -245,9 +229,9 @@ def test_the_search_page_keeps_the_query_in_its_address(browser, root):
     ],
 )
 def test_a_lost_index_is_said_and_asked_for_again(
-    browser, address, page, field, status, link
+    window, address, page, field, status, link
 ):
-    tab = browser.new_page()
+    tab = window().tab
     tab.route("**/search-index.js", lambda route: route.abort())
     tab.goto(address + page)
     tab.locator(field).fill("mask")
@@ -257,24 +241,11 @@ def test_a_lost_index_is_said_and_asked_for_again(
     tab.locator(field).fill("masks")
     tab.wait_for_selector(link)
     assert re.fullmatch(r"\d+ sections", tab.evaluate(said))
-    tab.close()
 
 
 @pytest.mark.slow
-def test_a_slash_is_a_slash_where_one_types(browser, address):
-    visit = open_page(browser, f"{address}search.html")
-    field = visit.tab.locator("main [name=q]")
-    visit.tab.keyboard.press("/")
-    visit.tab.keyboard.type("a/b")
-    assert field.input_value() == "a/b"
-    visit.tab.context.close()
-
-
-@pytest.mark.slow
-def test_without_scripts_the_form_leads_to_the_contents(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(address + CHAPTER)
+def test_without_scripts_the_form_leads_to_the_contents(bare):
+    tab = bare(CHAPTER)
     tab.locator(FIELD).fill("mask")
     tab.locator(FIELD).press("Enter")
     tab.wait_for_url("**/search.html?q=mask")
@@ -283,4 +254,3 @@ def test_without_scripts_the_form_leads_to_the_contents(browser, address):
     hrefs = [link.get_attribute("href") for link in links.all()]
     assert {"book/04_masks.html", "book/04_masks.html#padding"} <= {*hrefs}
     assert in_view(links.first)
-    context.close()

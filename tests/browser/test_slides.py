@@ -11,8 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
 from book._ext import slides as links
-from tests.built import ROOT
 from tests.browser.visit import FONTS, PROBE, SETTLE, Visit, until
+from tests.built import ROOT
 from tools.slides import __main__ as tool
 from tools.slides import deck
 from tools.taught import chapters

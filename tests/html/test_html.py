@@ -1,44 +1,32 @@
 """The built files: links, pictures, headings, and nothing left out."""
 
 import re
-from functools import cache
 from html import unescape
 from itertools import pairwise
-from urllib.parse import unquote, urldefrag, urlsplit
 
-import nbformat
-import pikepdf
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
 from plain_text import formula as plain
 
+from book._ext.explorers import scripts_of
 from book._ext.page_view import CALL
 from book._ext.quotes import curly
-from tests.built import ROOT
-from tests.built import HAS_ADDRESS, NOTEBOOKS, PAGES
+from tests.built import (
+    HAS_ADDRESS,
+    NOTEBOOKS,
+    PAGES,
+    ROOT,
+    broken,
+    notebook,
+    soup_of,
+    targets,
+)
 from tools import cells
 
-# The MathML repeats what is shown; the colours of code are of no matter.
-MATHML = re.compile(r"<math\b.*?</math>", re.S)
-COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
 ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.S)
 EMPTY_WORDS = {"here", "this", "link", "click here", "more"}
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
-
-
-@cache
-def soup_of(path):
-    text = COLOURED.sub(r"\1", MATHML.sub("", path.read_text()))
-    return BeautifulSoup(text, "html.parser")
-
-
-@cache
-def anchors_of(path):
-    if path.suffix == ".pdf":
-        with pikepdf.open(path) as book:
-            return {f"nameddest={name[1:]}" for name in book.Root.Dests}
-    return {tag["id"] for tag in soup_of(path).find_all(id=True)}
 
 
 @pytest.fixture
@@ -47,51 +35,40 @@ def pages(site):
     return [(site / name, soup_of(site / name)) for name in PAGES]
 
 
-def targets(soup):
-    """Everything the page points at or loads."""
-    for name in ("href", "src", "action"):
-        for tag in soup.find_all(attrs={name: True}):
-            yield tag[name]
+@pytest.fixture(params=NOTEBOOKS)
+def chapter(request, site):
+    """The stored notebook of a chapter, and its page."""
+    name = request.param
+    return notebook(name), soup_of(site / f"{name}.html")
 
 
-def broken(page, target):
-    """Is this link of this page an internal one that leads nowhere?"""
-    if urlsplit(target).scheme in ("http", "https", "mailto"):
-        return False
-    address, anchor = urldefrag(target)
-    path = (page.parent / unquote(address)).resolve() if address else page
-    if not path.is_file():
-        return True
-    return bool(anchor) and unquote(anchor) not in anchors_of(path)
-
-
-def test_links_lead_somewhere(pages):
+def test_links_lead_somewhere_and_say_where(pages):
     for page, soup in pages:
         assert [t for t in targets(soup) if broken(page, t)] == [], page
-
-
-def test_the_words_of_a_link_say_where_it_leads(pages):
-    for page, soup in pages:
         words = {link.get_text(" ", strip=True) for link in soup.find_all("a")}
         assert not words & EMPTY_WORDS, page
 
 
-def test_front_door_leads_to_the_book(site):
+def test_front_door_leads_to_the_book_and_has_a_sign(site):
     name = {"http-equiv": "refresh"}
     refresh = soup_of(site / "index.html").find("meta", attrs=name)
-    target = refresh["content"].split("url=")[1]
-    assert (site / target).is_file()
+    assert (site / refresh["content"].split("url=")[1]).is_file()
+    with Image.open(site / "favicon.ico") as image:
+        assert image.size == (48, 48)
+    assert soup_of(site / "_static" / "favicon.svg").svg
 
 
-def test_the_lock_lies_where_only_this_user_writes(site):
-    assert (site.parent / "tests.lock").is_file()
-
-
-def test_every_bibliography_entry_has_its_anchor(site):
+def test_every_bibliography_entry_is_there_and_says_who_cites_it(site):
     keys = ENTRY.findall((ROOT / "book" / "references.bib").read_text())
-    anchors = anchors_of(site / "book" / "bibliography.html")
-    assert keys
-    assert [key for key in keys if key not in anchors] == []
+    page = soup_of(site / "book" / "bibliography.html").main
+    works = {work["id"]: work for work in page.select(".citation")}
+    assert keys and works.keys() == set(keys)
+    for name, work in works.items():
+        cited = work.select(".cited-in a")
+        assert cited, name
+        for link in cited:
+            chapter = soup_of(site / "book" / link["href"]).main
+            assert chapter.find("a", href=f"bibliography.html#{name}")
 
 
 def test_pictures_are_described_and_numbered(pages):
@@ -119,10 +96,6 @@ def test_headings_and_names(pages):
             assert tag["aria-label"]
         ids = [tag["id"] for tag in soup.find_all(id=True)]
         assert len(ids) == len(set(ids)), page
-
-
-def test_description_for_search_engines(pages):
-    for page, soup in pages:
         if page.name != "search.html":
             description = soup.find("meta", attrs={"name": "description"})
             assert 40 <= len(description["content"]) <= 160, page
@@ -144,27 +117,41 @@ def test_every_formula_is_set_before_any_script_runs(pages):
         for part in ('class="katex-html"', "<math ", "</annotation>"):
             assert text.count(part) == formulas, (page, part)
         assert "katex-error" not in text, page
-        assert "katex.min.js" not in text, page
-
-
-def test_only_a_long_formula_may_break(pages):
-    for page, _ in pages:
-        _, *formulas = page.read_text().split('<span class="math notranslate')
-        for formula in formulas:
+        _, *inline = text.split('<span class="math notranslate')
+        for formula in inline:  # only a long one may break
             tex = unescape(ANNOTATION.search(formula)[1])
             whole = formula.startswith(" short")
             assert whole == (len(plain(tex)) <= 18), (page, tex)
             assert not (whole and "<wbr" in formula), (page, tex)
 
 
-@pytest.mark.parametrize("icon", ["favicon.ico", "_static/favicon.svg"])
-def test_favicon(site, icon):
-    path = site / icon
-    if path.suffix == ".ico":
-        with Image.open(path) as image:
-            assert image.size == (48, 48)
-    else:
-        assert BeautifulSoup(path.read_text(), "html.parser").svg
+def test_pages_load_the_scripts_that_they_need_and_no_other(pages):
+    for page, soup in pages:
+        scripts = [tag["src"] for tag in soup.find_all("script", src=True)]
+        names = [src.rpartition("/")[2].split("?")[0] for src in scripts]
+        own = [n for n, src in zip(names, scripts) if "/explorers/" in src]
+        needed = scripts_of(str(soup.main))
+        assert own == [f"{script}.js" for script in needed], page
+        for script, part in {
+            "quiz.js": ".quiz",
+            "zoom.js": "main figure img",
+            "code.js": ".highlight > pre",
+        }.items():
+            assert (script in names) == bool(soup.select(part)), page
+
+
+def test_drawings_are_shown_in_full(chapter):
+    stored, page = chapter
+    drawings = [
+        BeautifulSoup(output.data["text/html"], "html.parser")
+        for cell in stored.cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    ]
+    shown = page.select(".text_html")
+    for drawing, box in zip(drawings, shown, strict=True):
+        words = [*drawing.stripped_strings]
+        assert words and words == [*box.stripped_strings]
 
 
 def text_outputs(cell):
@@ -175,28 +162,10 @@ def text_outputs(cell):
             yield text.strip()
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_drawings_are_shown_in_full(site, name):
-    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
-    drawings = [
-        BeautifulSoup(output.data["text/html"], "html.parser")
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "text/html" in output.get("data", {})
-    ]
-    shown = soup_of(site / f"{name}.html").select(".text_html")
-    assert len(shown) == len(drawings)
-    for drawing, box in zip(drawings, shown, strict=True):
-        words = [*drawing.stripped_strings]
-        assert words and words == [*box.stripped_strings]
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_code_and_outputs_are_shown_in_full(site, name):
-    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
-    page = soup_of(site / f"{name}.html")
+def test_code_and_outputs_are_shown_in_full(chapter):
+    stored, page = chapter
     shown = "\n".join(box.get_text() for box in page.find_all("pre"))
-    for cell in notebook.cells:
+    for cell in stored.cells:
         tags = cell.metadata.get("tags", [])
         if cell.cell_type != "code" or {"colab", "explorer"} & {*tags}:
             continue
@@ -208,15 +177,13 @@ def test_code_and_outputs_are_shown_in_full(site, name):
     assert "### BEGIN" not in shown and "### END" not in shown
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_checks_are_folded_and_counted(site, name):
-    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+def test_checks_are_folded_and_counted(chapter):
+    stored, page = chapter
     claims = [
         f"✓ {curly(cells.TITLE.match(cell.source)['claim'])}"
-        for cell in notebook.cells
+        for cell in stored.cells
         if cells.is_check(cell)
     ]
-    page = soup_of(site / f"{name}.html")
     folded = page.select(".cell.tag_check details")
     assert [box.summary.p.get_text() for box in folded] == claims
     assert not any(box.has_attr("open") for box in folded)
@@ -226,9 +193,8 @@ def test_checks_are_folded_and_counted(site, name):
         assert f"✓ {len(claims)} check" in note.get_text()
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_solutions_are_folded(site, name):
-    page = soup_of(site / f"{name}.html")
+def test_solutions_are_folded_and_checks_say_what_they_said(chapter):
+    stored, page = chapter
     solutions = page.select(".cell.tag_solution")
     assert solutions
     for cell in solutions:
@@ -236,18 +202,12 @@ def test_solutions_are_folded(site, name):
         assert "Show a solution" in cell.summary.get_text()
         stub = cell.find_previous("pre").get_text()
         assert "raise NotImplementedError" in stub
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_the_check_of_an_exercise_is_one_line_and_what_it_said(site, name):
-    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
     expected = [
         (call[0], cell.outputs[0].text.strip())
-        for cell in notebook.cells
+        for cell in stored.cells
         if cell.metadata.get("nbgrader", {}).get("grade")
         and (call := CALL.search(cell.source))
     ]
-    page = soup_of(site / f"{name}.html")
     checks = page.select(".cell.tag_exercise-check")
     shown = [
         (cell.summary.p.get_text(), cell.select_one(".stream").get_text())
@@ -257,12 +217,3 @@ def test_the_check_of_an_exercise_is_one_line_and_what_it_said(site, name):
     assert not any(cell.details.has_attr("open") for cell in checks)
     assert "# given" not in page.main.get_text()
     assert "data-given" not in page.main.get_text()
-
-
-def test_only_pages_with_a_quiz_load_its_script(pages):
-    for page, soup in pages:
-        loaded = [
-            script["src"] for script in soup.find_all("script", src=True)
-        ]
-        has_script = any("quiz.js" in source for source in loaded)
-        assert has_script == bool(soup.select(".quiz")), page

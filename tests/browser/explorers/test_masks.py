@@ -66,7 +66,7 @@ SAYS = [
     why("encoder", False, [0, 5], "“I” may not attend to PAD at position 5: "
         "nothing stands there."),
     why("cross", True, [0, 3], "“BOS” may attend to “now”."),
-    ({"where": "encoder"}, "tbody th", ["I", "like", "tea", "now", "PAD", "PAD"]),
+    ({"where": "encoder"}, "tbody th", [*"I like tea now PAD PAD".split()]),
     (
         {"pads": {"target": [True] + [False] * 4}},
         ".warn",

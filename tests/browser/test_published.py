@@ -4,26 +4,30 @@ The site is served below a path, as a host does with the pages of a project.
 """
 
 import re
-import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
-import llms
-import nbformat
 import pytest
 import social
-import yaml
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
-from tests.built import ROOT, QuietHandler, build, served
-from tests.built import CONFIG, DOCUMENTS, NOTEBOOKS
+from lib.explorers import FOLDER, Explorer
+from tests.built import (
+    CONFIG,
+    DOCUMENTS,
+    QuietHandler,
+    build,
+    first_quick,
+    served,
+    small_book,
+    soup_of,
+)
 from tests.site.test_frame import commit, run
-from tests.built import soup_of
-from tests.browser.visit import Visit
 
+REPOSITORY = "https://github.com/someone/transformer"
 PATH = "/transformer/"
 ADDRESS = f"https://someone.github.io{PATH}"
 INDEX = (
@@ -56,33 +60,32 @@ parts:
   chapters:
   - file: book/01_one
 """
-PYTHON = {"language_info": {"name": "python"}}
+
+def explorer():
+    """A cell that has just been run in Jupyter."""
+    made = Explorer("mask-explorer", "<p>A table.</p>", words=["a"])
+    output = new_output("execute_result", {"text/html": made._repr_html_()})
+    tags = {"tags": ["hide-input", "explorer"]}
+    return new_code_cell("masks()", metadata=tags, outputs=[output])
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A built book of two pages whose repository has an address."""
+def source(tmp_path_factory):
+    """A book of two pages whose repository has an address, and was built."""
     folder = tmp_path_factory.mktemp("known")
-    config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    address = "https://github.com/someone/transformer.git"
-    config["repository"] = {"url": address, "branch": "v1.0"}
-    del config["sphinx"]["config"]["moved_pages"]
-    (folder / "_config.yml").write_text(yaml.safe_dump(config))
-    (folder / "_toc.yml").write_text(TOC)
     run(folder, "init", "-q")
     (folder / ".gitignore").write_text("_build\n_ext\n")
     commit(folder, "index.md", "Begun", 1)
     commit(folder, "01_one.ipynb", "A chapter <new>", 2)
-    book = folder / "book"
-    for name in ("_ext", "references.bib"):
-        (book / name).symlink_to(ROOT / "book" / name)
-    shutil.copytree(ROOT / "book" / "_static", book / "_static")
-    (book / "index.md").write_text(INDEX)
-    cells = [new_markdown_cell(ONE), new_code_cell("1 + 1")]
-    notebook = new_notebook(cells=cells, metadata=PYTHON)
-    nbformat.write(notebook, book / "01_one.ipynb")
-    build(folder)
-    return folder / "_build" / "html"
+    cells = [new_markdown_cell(ONE), explorer()]
+    pages = {"index": INDEX, "01_one": cells}
+    small_book(folder, TOC, pages, f"{REPOSITORY}.git")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(source):
+    return source / "_build" / "html"
 
 
 class BelowPath(QuietHandler):
@@ -117,20 +120,16 @@ def head_of(page):
     return said, tags.find("link", rel="canonical")
 
 
-@pytest.mark.parametrize(
-    "name, card", [("index", "book/index"), ("01_one", "book/01_one")]
-)
-def test_a_page_says_where_it_is_and_shows_a_card(folder, name, card):
+@pytest.mark.parametrize("name", ["index", "01_one"])
+def test_a_page_says_where_it_is_and_shows_a_picture(folder, name):
     said, canonical = head_of(folder / "book" / f"{name}.html")
     own = f"{ADDRESS}book/{name}.html"
     assert canonical["href"] == said["og:url"] == own
-    assert said["og:image"] == f"{ADDRESS}{social.FOLDER}/{card}.png"
+    assert said["og:title"] and said["og:description"]
     assert said["twitter:card"] == "summary_large_image"
     path = folder / said["og:image"].removeprefix(ADDRESS)
     with Image.open(path) as image:
-        size = (int(said["og:image:width"]), int(said["og:image:height"]))
-        assert image.size == size == (1200, 630)
-    assert path.stat().st_size < 40_000
+        assert image.size == (1200, 630)
 
 
 def test_the_sitemap_has_every_page_and_its_day(folder):
@@ -153,34 +152,55 @@ def test_the_foot_shows_the_changes(folder):
     assert "2026-01-02 A chapter <new>" in foot.get_text(" ", strip=True)
 
 
+def test_links_appear_with_the_address(folder):
+    page = soup_of(folder / "book" / "01_one.html")
+    links = {a.get_text(): a["href"] for a in page.select(".page-links a")}
+    colab = "https://colab.research.google.com/github/someone/transformer"
+    assert links["Run in Colab"] == f"{colab}/blob/v1.0/book/01_one.ipynb"
+    links = {a.get_text(): a["href"] for a in page.select(".page-footer a")}
+    assert links["Source"] == f"{REPOSITORY}/blob/v1.0/book/01_one.ipynb"
+    assert links["Report a mistake here"].startswith(REPOSITORY)
+
+
+def test_a_page_loads_the_scripts_of_its_explorers(folder):
+    page = soup_of(folder / "book" / "01_one.html")
+    scripts = [s["src"] for s in page.find_all("script", src=True)]
+    own = [src for src in scripts if "explorers/" in src]
+    assert [Path(src).stem for src in own] == ["core", "mask-explorer"]
+    for src in own:
+        copy = folder / "book" / src
+        assert copy.read_text() == (FOLDER / copy.name).read_text()
+    assert page.select_one("mask-explorer p").get_text() == "A table."
+    assert not page.find("script", attrs={"data-explorer": True})
+    assert not page.select(".tag_explorer .cell_input")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["x", "book/x.html", "a/b/c/d"])
-def test_a_lost_reader_finds_the_way_from_any_depth(browser, host, path):
-    visit = Visit(browser.new_page())
-    visit.tab.goto(f"{host}{PATH}{path}")
-    assert visit.requests == [f"{host}{PATH}{path}"]
-    seen = visit.look(colours=True)
-    assert seen["tooFaint"] == []
-    visit.tab.get_by_role("link", name="1. One & only").click()
-    visit.tab.wait_for_url(f"{host}{PATH}book/01_one.html")
-    visit.tab.goto(f"{host}{PATH}{path}")
-    visit.tab.get_by_role("link", name="The Executable Transformer").click()
-    visit.tab.wait_for_url(f"{host}{PATH}book/index.html")
-    visit.tab.goto(f"{host}{PATH}{path}")
-    visit.tab.locator("input").fill("scores")
-    visit.tab.keyboard.press("Enter")
-    visit.tab.wait_for_url(f"{host}{PATH}search.html?q=scores")
-    visit.tab.close()
+@pytest.mark.parametrize("path", ["x", "a/b/c/d"])
+def test_a_lost_reader_finds_the_way_from_any_depth(window, host, path):
+    visit, home = window(), f"{host}{PATH}"
+    tab = visit.tab
+    tab.goto(home + path)
+    assert visit.requests == [home + path]
+    assert visit.look(colours=True)["tooFaint"] == []
+    for name, page in {
+        "1. One & only": "book/01_one.html",
+        "The Executable Transformer": "book/index.html",
+    }.items():
+        tab.get_by_role("link", name=name).click()
+        tab.wait_for_url(home + page)
+        tab.goto(home + path)
+    tab.locator("input").fill("scores")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(f"{home}search.html?q=scores")
 
 
 @pytest.fixture
-def visit(browser, host):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    visit = Visit(context.new_page())
+def visit(window, host):
+    visit = window()
     visit.load(f"{host}{PATH}book/01_one.html")
     yield visit
     visit.assert_calm()
-    context.close()
 
 
 def asked(link):
@@ -189,7 +209,7 @@ def asked(link):
     return query["title"][0], query["body"][0]
 
 
-NEW_ISSUE = re.compile("^https://github.com/someone/transformer/issues/new")
+NEW_ISSUE = re.compile(f"^{REPOSITORY}/issues/new")
 SELECT = """(selector) => {
   const range = document.createRange();
   range.selectNodeContents(document.querySelector(selector));
@@ -264,51 +284,27 @@ def test_without_an_address_nothing_pretends_to_one(site):
         assert "report.js" not in text
     assert '<a href="/">' in (site / "404.html").read_text()
 
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_the_title_of_a_chapter_fits_its_card(site, name):
-    said, _ = head_of(site / f"{name}.html")
-    words = social.NUMBER.fullmatch(said["og:title"])[2]
-    lines = social.lines(words)
-    assert len(lines) <= 3
-    width = social.WIDTH - 2 * social.MARGIN
-    for line in lines:
-        assert social.typeface(600, 76).getlength(line) <= width
-
-
-def test_a_card_is_drawn_the_same_twice():
-    first, second = (social.picture("3. A title", "Book") for _ in range(2))
-    assert first.tobytes() == second.tobytes()
-    assert first.tobytes() != social.picture("3. Another", "Book").tobytes()
-
-
-def test_programs_find_every_page_and_each_chapter_as_text(site):
-    text = (site / "llms.txt").read_text()
-    assert text.startswith("# The Executable Transformer\n\n> ")
-    links = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(links) == len(DOCUMENTS)
-    assert all((site / link).is_file() for link in links)
-    for name in NOTEBOOKS:
-        assert f"text/{name.removeprefix('book/')}.md" in links
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_the_text_of_a_chapter_has_no_solution_and_no_picture(site, name):
-    path = site / llms.FOLDER / f"{name.removeprefix('book/')}.md"
-    text = path.read_text()
-    number = int(path.stem[:2])
-    assert text.startswith(f"# {number}. ")
-    assert "raise NotImplementedError" in text
-    for mark in ("### BEGIN", "data:image", "iVBOR", "# given"):
-        assert mark not in text
-    assert text.count("```") % 2 == 0
-    assert "\n✓ " in text and "> **Figure.** " in text
-    for link in re.findall(r"\]\(([\w./]+\.(?:md|html))", text):
-        assert (path.parent / link).is_file(), link
-
-
-def test_the_lost_reader_is_told_every_chapter(site):
-    page = soup_of(site / "404.html")
-    links = [link["href"].lstrip("/") for link in page.select("li a")]
-    assert links == [f"{name}.html" for name in NOTEBOOKS]
-    assert not page.find_all(["script", "img", "link"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, copies",
+    {
+        "custom.css": ["custom.css", "book.css"],
+        "page.css": ["book.css"],
+        "core.js": ["explorers/core.js"],
+    }.items(),
+)
+def test_a_changed_file_reaches_the_pages(source, folder, name, copies):
+    changed = f"/* another look of {name} */"
+    (path,) = [
+        path
+        for path in (source / "book").rglob(name)
+        if "_ext" not in path.parts
+    ]
+    with path.open("a") as file:
+        file.write(changed)
+    build(source)
+    soup_of.cache_clear()
+    page = soup_of(folder / "book" / "01_one.html")
+    assert page.find("link", rel="stylesheet")["href"].endswith("book.css")
+    for copy in copies:
+        assert changed in (folder / "_static" / copy).read_text()
