@@ -7,13 +7,14 @@ IS_NAMED := $(filter-out file,$(origin PYTHON))
 STAMPS := $(addprefix .venv/.,book torch chapters pdf tests lab) \
   .venv-conformance/.torch .venv-nbgrader/.torch .venv-nbgrader/.chapters
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
-  book/_static/*/* book/lib/*.py book/lib/explorers/* CITATION.cff \
+  book/teach/* book/_ext/book_site/* book/_ext/book_site/*/* tools/*.py \
+  book/_static/* book/_static/*/* book/lib/*.py book/lib/*/*.py \
+  book/kit/*.py book/kit/explorers/* CITATION.cff \
   reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
-NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
-  --no-loadscope-reorder
+NBVAL := $(PYTEST) -p tools.plugin --nbval --nbval-cell-timeout 600 \
+  --dist loadscope --no-loadscope-reorder
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 GRADING = $(BIN)/python -m tools.grading \
   $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
@@ -75,7 +76,7 @@ test-all: lint site .venv/.tests ## 40 minutes | check everything that needs no 
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
 	$(PYTEST) tests --dist loadscope --ignore tests/library
-	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader LISTED=1
+	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader REALISTIC=1
 
 test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
 	$(BIN)/python -m tools.alone $(CHAPTER)
@@ -97,9 +98,9 @@ sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (C
 address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
 	$(BIN)/python -m tools.sync --stored
 
-faults: .venv/.tests ## hours | break the library; who notices? (LISTED=1: what changed)
-	$(BIN)/python -m tools.faults $(if $(LISTED),--listed --stale) \
-	  $(if $(MODULE),--module $(MODULE))
+faults: .venv/.tests ## hours | break the library; who notices? (REALISTIC=1, SAMPLE=200)
+	$(BIN)/python -m tools.faults $(if $(REALISTIC),--realistic) \
+	  $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MODULE),--module $(MODULE))
 
 kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
 	$(BIN)/python -m tools.mutants --stale
@@ -114,7 +115,7 @@ test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packa
 
 test-nbgrader: .venv-nbgrader/.done ## 4 minutes | the chapters through nbgrader, nbgitpuller and JupyterHub
 	.venv-nbgrader/bin/python -m pytest -q -rs -p no:cacheprovider \
-	  -c /dev/null --rootdir . tests/nbgrader
+	  -c /dev/null --rootdir . tests/tools/nbgrader
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
@@ -127,13 +128,10 @@ weights: .venv/.chapters ## 5 s | the date model as the page loads it, from book
 	PYTHONPATH=book $(BIN)/python -m tools.weights
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
-	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
-	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
-	PYTHONPATH=book $(BIN)/python -m benchmarks.reasons
-	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
+	PYTHONPATH=book $(BIN)/python -m benchmarks ablations bags reasons cheaper
 
 project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
-	PYTHONPATH=book $(BIN)/python -m lib.projects $(PROJECT) $(FILE)
+	PYTHONPATH=book $(BIN)/python -m kit.projects $(PROJECT) $(FILE)
 
 grade: .venv/.book .venv/.chapters ## | grade notebooks in a sandbox (SUBMISSIONS=folder)
 	$(GRADING)
@@ -171,9 +169,9 @@ FORCE:
 	  -r tests/conformance/requirements.txt
 	@touch $@
 
-.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/nbgrader/requirements.txt
+.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/tools/nbgrader/requirements.txt
 	@echo "Installing nbgrader and JupyterHub (250 MB, a minute)."
-	@$(@D)/bin/python -m pip install -qq -r tests/nbgrader/requirements.txt
+	@$(@D)/bin/python -m pip install -qq -r tests/tools/nbgrader/requirements.txt
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)

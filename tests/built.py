@@ -2,6 +2,7 @@
 
 import fcntl
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -18,8 +19,8 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from book._ext import downloads
-from lib import explorers
+from book._ext.book_site.pages import downloads
+from kit import explorers
 from tools import colab
 from tools.taught import toc_files
 
@@ -74,12 +75,16 @@ def slow_case(case):
 
 
 def build(folder):
-    """Build the book in `folder` as `make book` does; warnings are fatal."""
+    """Build the book in `folder` as `make book` does; warnings are fatal.
+
+    The extension is this repository's, wherever the folder is.
+    """
     command = Path(sys.executable).with_name("jupyter-book")
     done = subprocess.run(
         [command, "build", folder, "-W", "-n", "--keep-going"],
         capture_output=True,
         text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -104,8 +109,8 @@ def small_book(folder, toc, pages, repository=None):
     (folder / "_toc.yml").write_text(toc)
     book = folder / "book"
     book.mkdir(exist_ok=True)
-    for name in ("_ext", "references.bib"):
-        (book / name).symlink_to(ROOT / "book" / name)
+    works = "references.bib"
+    (book / works).symlink_to(ROOT / "book" / works)
     for source in (ROOT / "book" / "_static", explorers.FOLDER):
         shutil.copytree(source, book / source.relative_to(ROOT / "book"))
     for name, content in pages.items():
@@ -190,3 +195,18 @@ def broken(page, target):
     if not path.is_file():
         return True
     return bool(anchor) and unquote(anchor) not in anchors_of(path)
+
+
+def commit(folder, name, subject, day):
+    """Change a file of a repository, and say so."""
+    path = folder / "book" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{subject} " * 40)
+    run(folder, "add", "-A")
+    author = ["-c", "user.name=A", "-c", "user.email=a@b.example"]
+    date = f"2026-01-{day:02}T12:00:00+0000"
+    run(folder, *author, "commit", "-qm", subject, "--date", date)
+
+
+def run(folder, *arguments):
+    subprocess.run(["git", "-C", folder, *arguments], check=True)

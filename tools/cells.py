@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from tools.taught import MARKER
 
+# Of a chapter; the site numbers its chapters itself.
+HEADING = re.compile(r"\A# (?:\d+[.:] )?(.*)")
 TITLE = re.compile(r"# @title (?:Imports|Check: (?P<claim>\S.*))(?:\n|\Z)")
 EXERCISES = re.compile(r"^## Exercises$", re.MULTILINE)
 EFFORT = re.compile(
@@ -19,12 +21,13 @@ EFFORT = re.compile(
     re.MULTILINE,
 )
 MINUTES = re.compile(
-    r"\*\*Minutes\*\*\s+\d+,\s+and\s+about\s+\d+\s+for\s+the\s+exercises\."
+    r"\*\*Minutes\*\*\s+(?P<reading>\d+),\s+and\s+about\s+\d+\s+for\s+the\s+exercises\."
 )
 PRACTICE = ("### Exercise", "### Quiz")
 FOLDS = re.compile(r"<summary>.*?</summary>|<!--.*?-->|\$\$.*?\$\$", re.DOTALL)
 WORDS = 180  # a minute
 LINES = 12  # of code a minute
+CARRIED = re.compile(r"\s*<script data-explorer>.*?</script>", re.DOTALL)
 
 
 def is_check(cell) -> bool:
@@ -48,6 +51,14 @@ def is_definition(cell) -> bool:
 
 def is_exercise(cell) -> bool:
     return "nbgrader" in cell.metadata
+
+
+def without_scripts(html: str) -> str:
+    """An output without the scripts that explorers carry along.
+
+    A reader without network needs them; a stored or built page does not.
+    """
+    return CARRIED.sub("", html)
 
 
 def is_teaching(cell) -> bool:

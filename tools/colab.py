@@ -14,12 +14,13 @@ from textwrap import wrap
 import yaml
 from nbformat.v4 import new_code_cell
 
-from book._ext import address as place
-from book._ext.address import PLACEHOLDER
+from tools import address as place
+from tools.address import PLACEHOLDER
 
 # What chapters run, read and link to, and the licences of it all.
 COPIED = (
     "book/lib",
+    "book/kit",
     "book/data",
     "benchmarks/results",
     "benchmarks/public/reproductions",

@@ -13,7 +13,7 @@ import os.path
 import re
 from itertools import zip_longest
 
-from book._ext.explorers import without_scripts
+from tools.cells import without_scripts
 
 NUMBER = re.compile(
     r"(?P<padding>[ ]*)"

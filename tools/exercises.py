@@ -1,7 +1,7 @@
 """The exercises of the chapters, and what becomes of an answer.
 
 An exercise is three cells: the task, the answer with the solution between
-markers, and the check. Its description, in `lib.exercises`, says what an
+markers, and the check. Its description, in `kit.exercises`, says what an
 answer must do.
 """
 
@@ -19,14 +19,12 @@ from pathlib import Path
 
 import torch
 
-from book._ext.answers import SOLUTION, stub
 from tools import cells, slices, sync
+from tools.answers import GIVEN, SOLUTION, stub
 from tools.taught import ROOT, chapters
 
 HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+)$")
-GIVEN_LINE = re.compile(
-    r"^(?P<names>[\w, ]+) = (?P<values>.+)  # given$", re.M
-)
+GIVEN_LINE = re.compile(rf"^(?P<names>[\w, ]+) = (?P<values>.+){GIVEN}$", re.M)
 GIVEN_SPAN = re.compile(
     r'(?P<open><span data-given="(?P<name>\w+)">)(?P<value>.*?)</span>', re.S
 )
@@ -123,7 +121,7 @@ def with_given(source: str, numbers: dict) -> str:
     def line(found: re.Match) -> str:
         names = [name.strip() for name in found["names"].split(",")]
         values = ", ".join(repr(numbers[name]) for name in names)
-        return f"{found['names']} = {values}  # given"
+        return f"{found['names']} = {values}{GIVEN}"
 
     def span(found: re.Match) -> str:
         return f"{found['open']}{shown(numbers[found['name']])}</span>"
@@ -219,7 +217,7 @@ def outcome(
         TooSlow: it took too long.
     """
     with in_book(), limit(seconds):
-        from lib import exercises
+        from kit import exercises
 
         asked = exercises.find(task.number)
         names = names_for(task, source)

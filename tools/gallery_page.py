@@ -3,13 +3,12 @@
 `make sync` writes it; a test compares it with a fresh one.
 """
 
-import sys
 from difflib import ndiff
 from itertools import groupby
 from pathlib import Path
 
-from lib.gallery import GALLERY, Bug
-from tools.taught import ROOT
+from kit.gallery import GALLERY, Bug
+from tools.taught import write_page
 
 PAGE = Path("book", "gallery.md")
 HEAD = """\
@@ -87,14 +86,5 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(root: Path = ROOT) -> str:
-    """Write the page if it has changed; what happened, in one line."""
-    path, text = root / PAGE, page()
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return f"{PAGE.name}: up to date"
-    path.write_text(text, encoding="utf-8")
-    return f"{PAGE.name}: written"
-
-
 if __name__ == "__main__":
-    sys.exit(print(main()))
+    print(write_page(PAGE, page()))

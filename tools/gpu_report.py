@@ -7,7 +7,6 @@ needs neither a network nor the book's own versions of the packages.
 """
 
 import hashlib
-import importlib.util
 import json
 import os
 import platform
@@ -15,24 +14,37 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import date
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from tools.kernels import write_kernels
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDED = [
-    *("torch", "einops", "jaxtyping", "matplotlib", "IPython", "ipykernel"),
-    *("pytest", "nbval", "nbformat", "hypothesis", "beartype"),
-]
+NEEDED = (
+    "torch einops jaxtyping matplotlib safetensors babel tqdm IPython "
+    "ipykernel pytest nbval nbformat hypothesis beartype bs4"
+).split()
 UNIT_TESTS = "tests/library"
+RATIOS = """\
+import json
+from benchmarks import attention, costs, model
+
+modules = {"attention": attention, "model": model, "costs": costs}
+print(json.dumps({name: m.record() for name, m in modules.items()}))"""
 
 
-def missing_packages() -> list[str]:
-    """Those of the needed packages that this Python cannot import."""
-    return [name for name in NEEDED if not importlib.util.find_spec(name)]
+def refusal() -> str:
+    """Why this Python cannot check the book on a GPU; empty if it can."""
+    if missing := [name for name in NEEDED if not find_spec(name)]:
+        return f"missing packages: {', '.join(missing)}"
+    import torch
+
+    if not torch.cuda.is_available():
+        return f"no GPU: torch {torch.__version__} sees none here"
+    return ""
 
 
 def source_hash(notebook: Path) -> str:
@@ -61,28 +73,22 @@ class Tally:
     """pytest plugin: how many tests of each file passed and failed."""
 
     def __init__(self):
-        self.files = defaultdict(lambda: {"passed": 0, "failed": 0})
+        self.files = defaultdict(lambda: Counter(passed=0, failed=0))
 
     def pytest_runtest_logreport(self, report):
-        file = self.files[report.nodeid.partition("::")[0]]
-        if report.failed:
-            file["failed"] += 1
-        elif report.passed and report.when == "call":
-            file["passed"] += 1
+        if report.failed or report.when == "call":
+            file = report.nodeid.partition("::")[0]
+            self.files[file][report.outcome] += 1
 
 
-def run_tests(targets: list[str], kernel: str) -> tuple[bool, dict]:
-    """Run notebooks and tests.
-
-    Returns:
-        Whether all is well, and how many passed and failed in each file.
-    """
+def run_tests(targets: list[str], kernel: str) -> dict[str, Counter]:
+    """Run notebooks and tests; how many passed and failed in each file."""
     import pytest
 
     tally = Tally()
     status = pytest.main(
         [
-            *("-p", "tools.plugin", "--nbval"),
+            *("-p", "tools.plugin", "--nbval", "--nbval-cell-timeout", "600"),
             *("--nbval-kernel-name", kernel),
             *("-W", "default"),  # other versions warn of other things
             *targets,
@@ -91,7 +97,7 @@ def run_tests(targets: list[str], kernel: str) -> tuple[bool, dict]:
     )
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         sys.exit(f"test-gpu: pytest could not run ({status!r})")
-    return status == pytest.ExitCode.OK, dict(tally.files)
+    return tally.files
 
 
 def machine() -> dict[str, str]:
@@ -110,43 +116,14 @@ def machine() -> dict[str, str]:
     }
 
 
-def make_report(
-    machine: dict[str, str], results: dict[str, dict[str, int]], root: Path
-) -> dict:
-    """The report as it is stored; a notebook that did not run has failed."""
-    notebooks = {}
-    for path in sorted(root.glob("book/*.ipynb")):
-        counts = results.get(f"book/{path.name}", {"passed": 0, "failed": 1})
-        notebooks[path.name] = {"code_sha256": source_hash(path)} | counts
-    library = {
-        outcome: sum(
-            counts[outcome]
-            for file, counts in results.items()
-            if file.startswith(UNIT_TESTS)
-        )
-        for outcome in ("passed", "failed")
-    }
-    return machine | {
-        "date": date.today().isoformat(),
-        "commit": commit(root),
-        "notebooks": notebooks,
-        "library": library,
-    }
-
-
-def benchmark_ratios(root: Path) -> dict:
+def ratios(root: Path) -> dict:
     """What the benchmarks measure here, in a process of its own."""
-    code = (
-        "import json; from benchmarks import attention, costs, model;"
-        "found = {'attention': attention.ratios(), 'model': model.ratios(),"
-        " 'costs': costs.ratios()};"
-        "print(json.dumps(found))"
-    )
-    paths = [str(root), str(root / "book"), os.environ.get("PYTHONPATH", "")]
+    paths = ["book", os.environ.get("PYTHONPATH", "")]
+    path = os.pathsep.join(filter(None, paths))
     run = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", RATIOS],
         cwd=root,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
     )
@@ -155,36 +132,47 @@ def benchmark_ratios(root: Path) -> dict:
     return json.loads(run.stdout)
 
 
-def write_report(report: dict, root: Path) -> Path:
-    """Write the report under the name of its device."""
+def outcomes(results: dict[str, Counter], root: Path) -> dict:
+    """Of each notebook and of the library; what did not run has failed."""
+    library, notebooks = Counter(passed=0, failed=0), {}
+    for file, counts in results.items():
+        if file.startswith(UNIT_TESTS):
+            library.update(counts)
+    for path in sorted(root.glob("book/*.ipynb")):
+        counts = results.get(f"book/{path.name}", {"passed": 0, "failed": 1})
+        notebooks[path.name] = {"code_sha256": source_hash(path)} | counts
+    return {"notebooks": notebooks, "library": library}
+
+
+def check(kernel: str = "book-gpu", root: Path = ROOT) -> tuple[dict, Path]:
+    """Run everything on a kernel; the report, and where it is written."""
+    targets = sorted(f"book/{path.name}" for path in root.glob("book/*.ipynb"))
+    os.chdir(root)
+    with tempfile.TemporaryDirectory(prefix="book-jupyter-") as folder:
+        write_kernels(Path(folder, "kernels"))
+        os.environ["JUPYTER_PATH"] = folder  # searched before all others
+        results = run_tests([*targets, UNIT_TESTS], kernel)
+    about = {"date": date.today().isoformat(), "commit": commit(root)}
+    report = machine() | about | outcomes(results, root)
+    report["benchmarks"] = ratios(root)
     name = re.sub(r"[^a-z0-9]+", "-", report["device"].lower()).strip("-")
     path = root / "reports" / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    return path
+    return report, path
 
 
 def main() -> None:
-    if missing := missing_packages():
-        sys.exit(f"test-gpu: missing packages: {', '.join(missing)}")
+    if why := refusal():
+        sys.exit(f"test-gpu: {why}")
     os.environ |= {
         "BOOK_DEVICE": "cuda",
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
     }
-    import torch
-
-    if not torch.cuda.is_available():
-        sys.exit(f"test-gpu: no GPU: torch {torch.__version__} sees none here")
-    os.chdir(ROOT)
-    targets = [str(p) for p in sorted(Path("book").glob("*.ipynb"))]
-    with tempfile.TemporaryDirectory(prefix="book-jupyter-") as folder:
-        write_kernels(Path(folder, "kernels"))
-        os.environ["JUPYTER_PATH"] = folder  # searched before all others
-        passed, results = run_tests([*targets, UNIT_TESTS], "book-gpu")
-    report = make_report(machine(), results, ROOT)
-    report["benchmarks"] = benchmark_ratios(ROOT)
-    print(f"report: {write_report(report, ROOT)}")
-    if not passed:
+    report, path = check()
+    print(f"report: {path}")
+    parts = [report["library"], *report["notebooks"].values()]
+    if any(counts["failed"] for counts in parts):
         sys.exit(f"test-gpu: failed on {report['device']}")
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tools.taught import ROOT
 
 SITE = ROOT / "_build" / "html"

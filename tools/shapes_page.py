@@ -3,16 +3,15 @@
 `make sync` writes it; a test compares it with a fresh pass.
 """
 
-import sys
 from itertools import groupby
 from pathlib import Path
 
 import torch
 
-from lib import shapes
+from kit import shapes
 from lib.runtime import setup
 from lib.transformer import Transformer, TransformerConfig
-from tools.taught import ROOT, chapters, homes
+from tools.taught import chapters, homes, write_page
 
 PAGE = Path("book", "shapes.md")
 TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
@@ -93,14 +92,5 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(root: Path = ROOT) -> str:
-    """Write the page if it has changed; what happened, in one line."""
-    path, text = root / PAGE, page()
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return f"{PAGE.name}: up to date"
-    path.write_text(text, encoding="utf-8")
-    return f"{PAGE.name}: written"
-
-
 if __name__ == "__main__":
-    sys.exit(print(main()))
+    print(write_page(PAGE, page()))

@@ -21,7 +21,6 @@ from nbclient.exceptions import (
 from nbformat.v4 import reads
 from traitlets.config import Config
 
-from book._ext.explorers import without_scripts
 from tools import cells, colab
 from tools.taught import (
     MARKER,
@@ -142,7 +141,7 @@ def normalise(notebook) -> None:
             if output.output_type == "execute_result":
                 output.execution_count = count
             if "text/html" in output.get("data", {}):
-                html = without_scripts(output.data["text/html"])
+                html = cells.without_scripts(output.data["text/html"])
                 output.data["text/html"] = html
 
 
@@ -194,11 +193,6 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
         "names", nargs="*", help="chapters, such as 02; all if none is named"
     )
     parser.add_argument(
-        "--check",
-        action="store_true",
-        help="run and write nothing; say which files would change",
-    )
-    parser.add_argument(
         "--stored",
         action="store_true",
         help="run nothing and keep the outputs, as after a new address",
@@ -208,22 +202,15 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     paths = [p for p in chapters(root) if p.name.startswith(wanted)]
     if not paths:
         return f"sync: no chapter in _toc.yml is named {' or '.join(wanted)}"
-    stale = []
     for path in paths:
         try:
-            run = not (options.check or options.stored)
-            text = synced(path, root, run)
+            text = synced(path, root, run=not options.stored)
         except SyncError as error:
             return f"sync: {error}\nThe file is as it was."
-        if text == path.read_text(encoding="utf-8"):
-            print(f"{path.name}: up to date")
-            continue
-        stale.append(path.name)
-        if not options.check:
+        is_same = text == path.read_text(encoding="utf-8")
+        if not is_same:
             path.write_text(text, encoding="utf-8")
-            print(f"{path.name}: written")
-    if options.check and stale:
-        return f"run `make sync`: it would change {', '.join(stale)}"
+        print(f"{path.name}: {'up to date' if is_same else 'written'}")
     return 0
 
 

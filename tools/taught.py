@@ -8,6 +8,7 @@ import ast
 import re
 import symtable
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import yaml
 from nbformat.v4 import reads
 
 ROOT = Path(__file__).resolve().parents[1]
-MARKER = re.compile(r"# lib/(\w+)\.py\n")
+MARKER = re.compile(r"# lib/([\w/]+)\.py\n")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 GAP = "\n\n\n"  # between definitions, as ruff leaves it
 Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign
@@ -30,20 +31,37 @@ def toc_files(toc: dict) -> Iterator[str]:
             yield from toc_files(entry)
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A page in the table of contents; the title page is in no part."""
+
+    document: str
+    part: int = 0
+    caption: str = ""
+
+
+def contents(root: Path = ROOT) -> list[Entry]:
+    """The pages of the book, in order, the title page first."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    found = [Entry(toc["root"])]
+    for number, part in enumerate(toc.get("parts", []), start=1):
+        caption = part.get("caption", "")
+        found += [Entry(name, number, caption) for name in toc_files(part)]
+    return found
+
+
 def chapters(root: Path = ROOT) -> list[Path]:
     """The notebooks, in the order of the table of contents."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    paths = [root / f"{file}.ipynb" for file in toc_files(toc)]
+    paths = [root / f"{e.document}.ipynb" for e in contents(root) if e.part]
     return [path for path in paths if path.exists()]
 
 
 def library(root: Path = ROOT) -> dict[str, str]:
-    """The text of every module of book/lib, `a.b` being one of a package a."""
+    """The text of every module of book/lib, `a/b` being one of a package a."""
     folder, texts = root / "book" / "lib", {}
     for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder).with_suffix("").parts
-        name = ".".join(parts).removesuffix("__init__").rstrip(".")
-        if name:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name := name.removesuffix("__init__").rstrip("/"):
             texts[name] = path.read_text(encoding="utf-8")
     return texts
 
@@ -158,3 +176,12 @@ def as_taught(source: str, cell: str) -> str:
 
 def is_constant(node: Definition) -> bool:
     return isinstance(node, ast.Assign | ast.AnnAssign)
+
+
+def write_page(page: Path, text: str, root: Path = ROOT) -> str:
+    """Write a page if it has changed; what happened, in one line."""
+    path = root / page
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return f"{page.name}: up to date"
+    path.write_text(text, encoding="utf-8")
+    return f"{page.name}: written"

@@ -5,20 +5,16 @@ from zipfile import ZipFile
 
 import pytest
 
-from book._ext import downloads
-from tests.browser.visit import Visit, until
-from tests.built import DOCUMENTS, NOTEBOOKS, broken, soup_of, targets
+from book._ext.book_site.pages import downloads
+from tests.browser.visit import until
+from tests.built import DOCUMENTS, NOTEBOOKS, broken, slow, soup_of, targets
 from tools import offline
 
 LOADED = "(image) => image.complete && image.naturalWidth > 0"
 
 
 @pytest.fixture(
-    scope="module",
-    params=[
-        "with the PDF",
-        pytest.param("without the PDF", marks=pytest.mark.slow),
-    ],
+    scope="module", params=["with the PDF", slow("without the PDF")]
 )
 def unpacked(request, site, tmp_path_factory):
     """An empty folder into which the zip of a copy of the site went."""
@@ -62,12 +58,11 @@ def test_its_links_lead_somewhere(unpacked):
 
 
 @pytest.fixture
-def alone(browser):
+def alone(window):
     """A browser on a machine without a network."""
-    context = browser.new_context()
-    context.set_offline(True)
-    yield Visit(context.new_page())
-    context.close()
+    visit = window()
+    visit.tab.context.set_offline(True)
+    return visit
 
 
 def test_its_front_door_leads_to_the_book(unpacked, alone):

@@ -7,15 +7,15 @@ import sys
 from copy import copy
 from itertools import pairwise
 
-import nbformat
 import pikepdf
 import pypdfium2
 import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from book._ext.answers import solution, stub
-from book._ext.page_view import CALL, GIVEN, TITLE
-from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, soup_of
+from book._ext.book_site.source.notebook import CALL
+from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, notebook, soup_of
+from tools.answers import solution, stub, without_marks
+from tools.cells import TITLE
 
 pytestmark = pytest.mark.slow  # the whole book is printed
 MM = 72 / 25.4
@@ -136,14 +136,14 @@ def test_contents_name_the_pages(paper):
 def code_cells(name):
     """The code of a notebook: what is to be shown, and the checks."""
     shown, solutions, checks = [], [], []
-    for cell in nbformat.read(ROOT / f"{name}.ipynb", 4).cells:
+    for cell in notebook(name).cells:
         tags = cell.metadata.get("tags", [])
         if cell.cell_type != "code" or "colab" in tags:
             continue
         titled = TITLE.match(cell.source)
         grader = cell.metadata.get("nbgrader", {})
         if grader.get("solution"):
-            source = GIVEN.sub("", cell.source)
+            source = without_marks(cell.source)
             shown.append(stub(source))
             solutions.append(solution(source))
         elif grader.get("grade"):
@@ -158,19 +158,15 @@ def code_cells(name):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_code_is_there_and_checks_are_not(chapters, appendices, name):
-    shown, _, checks = code_cells(name)
+def test_checks_are_left_out_and_solutions_stand_in_the_appendix(
+    chapters, appendices, name
+):
+    shown, solutions, checks = code_cells(name)
     everything = chapters + appendices
-    assert shown and checks
+    assert shown and solutions and checks
     assert [code for code in shown if code not in everything] == []
     own = [c for c in checks if not any(c in code for code in shown)]
     assert [code for code in own if code in everything] == []
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_solutions_stand_in_the_appendix_only(chapters, appendices, name):
-    _, solutions, _ = code_cells(name)
-    assert solutions
     assert [code for code in solutions if code not in appendices] == []
     assert [code for code in solutions if code in chapters] == []
 
@@ -231,24 +227,15 @@ def links(book):
                 yield note
 
 
-def test_links_lead_somewhere(paper):
+def test_links_lead_somewhere_and_to_every_chapter(paper):
     with pikepdf.open(paper.path) as book:
-        inside = [note.Dest for note in links(book) if "/Dest" in note]
-        outside = [note.A.URI for note in links(book) if "/A" in note]
-        assert len(inside) + len(outside) == len([*links(book)])
-        names = set(book.Root.Dests.keys())
-    assert len(inside) > 10 * len(NOTEBOOKS)
-    assert [name for name in inside if str(name) not in names] == []
-    assert [
-        u for u in outside if not re.match("(https?|mailto):", str(u))
-    ] == []
-
-
-def test_links_between_chapters_stay(paper, site):
-    with pikepdf.open(paper.path) as book:
-        names = {str(note.Dest) for note in links(book) if "/Dest" in note}
-    for name in NOTEBOOKS:
-        assert f"/{name.split('/')[1]}" in names
+        notes = [*links(book)]
+        inside = {str(note.Dest) for note in notes if "/Dest" in note}
+        outside = [str(note.A.URI) for note in notes if "/A" in note]
+        assert all("/Dest" in note or "/A" in note for note in notes)
+        assert inside <= {str(name) for name in book.Root.Dests.keys()}
+    assert {f"/{name.split('/')[1]}" for name in NOTEBOOKS} <= inside
+    assert [u for u in outside if not re.match("(https?|mailto):", u)] == []
 
 
 def test_the_file_says_what_it_is(paper):

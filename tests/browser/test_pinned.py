@@ -7,6 +7,7 @@ stays below that, a box that has moved or a lost colour does not. Looked at
 and found better? `BOOK_PIN=1` takes them anew.
 """
 
+import functools
 import io
 import os
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from PIL import Image, ImageChops
 
 from tests.browser.visit import ADD_STYLE, FONTS, SETTLE
-from tests.built import quickly
+from tests.built import first_quick, quickly
 
 HERE = Path(__file__).parent
 STYLE = (HERE / "pinned.css").read_text(encoding="utf-8")
@@ -33,31 +34,12 @@ KINDS = {
 }
 SOONER = ("home", "chapter", "glossary")
 WINDOWS = {"wide-light": (1440, 900), "narrow-dark": (360, 740)}
-BROKEN = {
-    "a lost column": ".book-nav { display: none }",
-    "a text that has moved": "main { translate: 0 24px }",
-    "a lost background": "body { background: #808080 !important }",
-}
 
 
-@pytest.fixture(
-    params=["wide-light", pytest.param("narrow-dark", marks=pytest.mark.slow)]
-)
-def window(request, browser):
-    width, height = WINDOWS[request.param]
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme=request.param.rpartition("-")[2],
-        reduced_motion="reduce",
-    )
-    yield request.param, context.new_page()
-    context.close()
-
-
-def photograph(page, address, style=""):
+def photograph(page, address):
     """The first screen, small, after everything has come to rest."""
     page.goto(address, wait_until="load")
-    page.evaluate(ADD_STYLE, STYLE + style)
+    page.evaluate(ADD_STYLE, STYLE)
     page.evaluate(FONTS)
     page.evaluate(SETTLE)
     with Image.open(io.BytesIO(page.screenshot())) as image:
@@ -69,30 +51,23 @@ def differing(one, other):
     if one.size != other.size:
         return 1.0
     bands = ImageChops.difference(one, other).split()
-    worst = bands[0]
-    for band in bands[1:]:
-        worst = ImageChops.lighter(worst, band)
+    worst = functools.reduce(ImageChops.lighter, bands)
     counts = worst.histogram()
     return sum(counts[STEP + 1 :]) / sum(counts)
 
 
 @pytest.mark.parametrize("kind", quickly(KINDS, SOONER.__contains__))
-def test_a_page_looks_as_it_did(window, address, kind):
-    name, page = window
-    seen = photograph(page, address + KINDS[kind])
+@pytest.mark.parametrize("name", first_quick(WINDOWS))
+def test_a_page_looks_as_it_did(window, address, name, kind):
+    width, height = WINDOWS[name]
+    scheme = name.rpartition("-")[2]
+    tab = window(
+        width, height, color_scheme=scheme, reduced_motion="reduce"
+    ).tab
+    seen = photograph(tab, address + KINDS[kind])
     pinned = HERE / "pinned" / f"{kind}-{name}.png"
     if os.environ.get("BOOK_PIN"):
         seen.save(pinned, optimize=True)
     with Image.open(pinned) as image:
         share = differing(seen, image.convert("RGB"))
     assert share <= SHARE, f"{share:.1%} of {kind}, {name}, look different"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", BROKEN)
-def test_what_breaks_a_page_is_seen(browser, address, fault):
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    whole = photograph(page, address + KINDS["chapter"])
-    broken = photograph(page, address + KINDS["chapter"], BROKEN[fault])
-    page.close()
-    assert differing(whole, broken) > 2 * SHARE

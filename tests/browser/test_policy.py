@@ -4,15 +4,14 @@ import re
 
 import pytest
 from bs4 import BeautifulSoup
-from policy import CHARSET, INLINE, digest, guarded, inline_scripts, policy
 
-from book._ext import slides as links
+from book._ext.book_site.frame.policy import INLINE, digest
+from book._ext.book_site.pages import slides as links
 from tests.browser.record import press
-from tests.browser.visit import Visit, comes, until
-from tests.built import NOTEBOOKS, PAGES, ROOT, served
+from tests.browser.visit import comes, until
+from tests.built import NOTEBOOKS, PAGES, served, slow
 from tools.slides import __main__ as decks
 
-THEME = ROOT / "book" / "_ext" / "theme"
 MOVED = "book/12_decoding.html"
 LEAD_ON = {"index.html": "book/index.html", MOVED: "book/13_decoding.html"}
 # Not among the pages of which a visit notes what they break.
@@ -77,45 +76,17 @@ def test_every_page_has_a_strict_policy(site):
         assert not UNFIT.search(text), path
 
 
-def test_the_theme_has_no_script_that_varies(tmp_path):
-    assert inline_scripts(THEME)
-    for text in ("{{ x }}", "{% if x %}1{% endif %}", "{# x #}"):
-        (tmp_path / "a.html").write_text(f"<script>{text}</script>")
-        with pytest.raises(ValueError, match="a.html: an inline script"):
-            inline_scripts(tmp_path)
-
-
-def test_a_hash_is_that_of_the_text():
-    known = "'sha256-RFWPLDbv2BY+rCkDzsE+0fr8ylGr2R2faWMhq4lfEQc='"
-    assert digest("doSomething();") == known
-    said = policy(["doSomething();"], frame_src="'self'")
-    assert f"script-src 'self' {known};" in said
-    assert said.endswith("; frame-src 'self'")
-
-
-def test_a_page_of_its_own_is_guarded_by_its_own_hashes():
-    page = f"{CHARSET}\n<script>one()</script><style>a {{}}</style>"
-    shown = guarded(page)
-    assert f"script-src 'self' {digest('one()')};" in shown
-    assert f"style-src-elem 'self' {digest('a {}')};" in shown
-
-
-@pytest.fixture(
-    params=["over http", pytest.param("as files", marks=pytest.mark.slow)]
-)
+@pytest.fixture(params=["over http", slow("as files")])
 def base(request, site, address):
     """Where the pages are."""
     return address if "http" in request.param else f"{site.as_uri()}/"
 
 
 @pytest.fixture
-def visit(browser):
-    context = browser.new_context()
-    context.add_init_script(WATCH)
-    visit = Visit(context.new_page())
-    visit.tab.on("requestfailed", lambda r: visit.failures.append(r.url))
-    yield visit
-    context.close()
+def visit(window):
+    visit = window()
+    visit.tab.add_init_script(WATCH)
+    return visit
 
 
 @pytest.fixture
@@ -243,19 +214,17 @@ def deck(tmp_path_factory):
     return folder
 
 
-def test_slides_have_a_strict_policy(deck):
-    (path,) = (deck / links.FOLDER).glob("*.html")
-    assert_strict(path)
-    assert policy_of(path)["frame-src"] == ["'self'"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["over http", "as files"])
 def test_slides_and_what_the_speaker_sees_keep_to_it(visit, deck, how):
+    (path,) = (deck / links.FOLDER).glob("*.html")
+    assert_strict(path)
+    assert policy_of(path)["frame-src"] == ["'self'"]
     with served(deck) as there:
         base = there if "http" in how else f"{deck.as_uri()}/"
         tab = visit.tab
-        tab.goto(f"{base}{links.FOLDER}/04_masks.html")
+        address = f"{base}{links.FOLDER}/{path.name}"
+        tab.goto(address)
         until(tab, "window.Reveal && Reveal.isReady()")
         with tab.context.expect_page() as window:
             tab.keyboard.press("s")
@@ -264,7 +233,7 @@ def test_slides_and_what_the_speaker_sees_keep_to_it(visit, deck, how):
         frame = window.value.frame_locator("iframe").first
         frame.locator(".reveal.ready").first.wait_for()
         assert tab.evaluate("window.violations") == []
-        tab.goto(f"{base}{links.FOLDER}/04_masks.html?print-pdf")
+        tab.goto(f"{address}?print-pdf")
         tab.wait_for_selector(".pdf-page", state="attached")
         assert tab.evaluate("window.violations") == []
         window.value.close()

@@ -6,7 +6,7 @@ from tests.browser.visit import comes
 from tests.built import first_quick
 
 CHAPTER = "book/05_heads.html"
-DATA = f"/_static/cards/{CHAPTER.removesuffix('.html')}.js"
+DATA = f"/_static/previews/{CHAPTER.removesuffix('.html')}.js"
 KINDS = {
     "[href*=glossary]": "One attention among several",
     "[href*=bibliography]": "Attention is all you need",
@@ -32,7 +32,7 @@ def tab(visit):
 
 @pytest.fixture
 def card(tab):
-    return tab.locator("#card")
+    return tab.locator("#preview")
 
 
 def link(tab, kind="[href*=glossary]"):
@@ -63,7 +63,7 @@ def test_pointer_and_focus_show_where_a_link_leads(visit, tab, card, kind):
     tab.keyboard.press("Shift+Tab")
     tab.keyboard.press("Tab")
     card.wait_for()
-    assert target.get_attribute("aria-describedby") == "card"
+    assert target.get_attribute("aria-describedby") == "preview"
     assert card.get_attribute("role") == "tooltip"
     tab.keyboard.press("Tab")
     assert target.get_attribute("aria-describedby") is None
@@ -123,7 +123,7 @@ def test_a_finger_follows_the_link(window, address):
     tab.goto(address + CHAPTER)
     link(tab).tap()
     tab.wait_for_url("**/glossary.html#term-head")
-    assert not tab.locator("#card").is_visible()
+    assert not tab.locator("#preview").is_visible()
 
 
 @pytest.mark.slow
@@ -153,10 +153,10 @@ def test_cards_work_as_a_file_and_on_a_page_without_formulas(window, site):
     sheet = "link[href*='katex/math.css']"
     tab.evaluate(f'document.querySelector("{sheet}")?.remove()')
     first.press("Shift")
-    tab.locator("#card").wait_for()
+    tab.locator("#preview").wait_for()
     assert tab.locator(sheet).count() == 0
     tab.evaluate(
-        "cards({'#x': '<span class=katex>1</span>'});"
+        "previews({'#x': '<span class=katex>1</span>'});"
         "const a = document.querySelector('a.first-use');"
         "a.blur(); a.setAttribute('href', '#x')"
     )

@@ -9,23 +9,22 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-import social
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
-from lib.explorers import FOLDER, Explorer
+from kit.explorers import FOLDER, Explorer
 from tests.built import (
     CONFIG,
     DOCUMENTS,
     QuietHandler,
     build,
-    first_quick,
+    commit,
+    run,
     served,
     small_book,
     soup_of,
 )
-from tests.site.test_frame import commit, run
 
 REPOSITORY = "https://github.com/someone/transformer"
 PATH = "/transformer/"
@@ -60,6 +59,7 @@ parts:
   chapters:
   - file: book/01_one
 """
+
 
 def explorer():
     """A cell that has just been run in Jupyter."""
@@ -265,7 +265,7 @@ def test_a_long_passage_is_cut(visit):
 def test_a_link_to_a_formula_shows_it(visit):
     link = visit.tab.locator("main a[href='#equation-e']")
     link.press("Shift")
-    card = visit.tab.locator("#card")
+    card = visit.tab.locator("#preview")
     card.wait_for()
     assert card.locator(".katex-html").bounding_box()["height"] > 20
     assert "(1.1)" in card.inner_text()
@@ -276,13 +276,14 @@ def test_a_link_to_a_formula_shows_it(visit):
     reason="the book has an address",
 )
 def test_without_an_address_nothing_pretends_to_one(site):
-    for name in ("sitemap.xml", "robots.txt", social.FOLDER):
+    for name in ("sitemap.xml", "robots.txt"):
         assert not (site / name).exists()
     for name in DOCUMENTS:
         text = (site / f"{name}.html").read_text()
         assert "og:image" not in text and 'rel="canonical"' not in text
         assert "report.js" not in text
     assert '<a href="/">' in (site / "404.html").read_text()
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(

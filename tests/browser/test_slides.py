@@ -10,16 +10,16 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
-from book._ext import slides as links
-from tests.browser.visit import FONTS, PROBE, SETTLE, Visit, until
-from tests.built import ROOT
+from book._ext.book_site.pages import slides as links
+from tests.browser.visit import FONTS, HERE, PROBE, SETTLE, Visit, until
+from tests.built import slow
 from tools.slides import __main__ as tool
 from tools.slides import deck
 from tools.taught import chapters
 
 LEAST = {"text": 28, "code": 22, "drawing": 16}  # pixels of 720
 LEAST |= {"figure": 1.1, "pixels": 2}  # times its size on the page
-LOOK = (ROOT / "tests" / "site" / "slides.js").read_text()
+LOOK = (HERE / "slides.js").read_text()
 READY = "window.Reveal && Reveal.isReady()"
 ALL_AT_ONCE = """
 .reveal .slides > section, .reveal .slides .fragment {
@@ -131,13 +131,7 @@ def opened(context, path, query=""):
     return visit
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        SAMPLE,
-        *(pytest.param(name, marks=pytest.mark.slow) for name in DECKS),
-    ],
-)
+@pytest.fixture(scope="module", params=[SAMPLE, *map(slow, DECKS)])
 def shown(request, decks, offline):
     """A deck, and what was noticed on each of its slides."""
     visit = opened(offline, decks / f"{request.param}.html")
@@ -156,30 +150,21 @@ def shown(request, decks, offline):
     visit.tab.close()
 
 
-@pytest.mark.parametrize("problem", ["outside", "covered", "small"])
-def test_slides_fit_and_can_be_read_from_the_last_row(shown, problem):
-    found = {n: seen[problem] for n, seen in enumerate(shown.seen, start=1)}
-    assert {n: problems for n, problems in found.items() if problems} == {}
-
-
-def test_pictures_are_there_and_described(shown):
-    assert [seen["broken"] for seen in shown.seen] == [0] * len(shown.seen)
-
-
-def test_contrast_in_light_and_dark(shown):
+def test_slides_fit_and_can_be_read_from_the_last_row(shown):
+    for number, seen in enumerate(shown.seen, start=1):
+        assert seen["outside"] == seen["covered"] == [], number
+        assert seen["small"] == [], number
+        assert seen["broken"] == 0, number
     assert shown.faint == []
 
 
-def test_nothing_comes_from_elsewhere(shown):
+def test_nothing_comes_from_elsewhere_or_runs_inside_the_page(shown):
     assert all(url.startswith(("file:", "data:")) for url in shown.requests)
-    shown.assert_calm()
-
-
-def test_nothing_runs_inside_the_page(shown):
     inside = "[onclick], [onload], [onerror], script:not([src])"
     assert shown.tab.locator(inside).count() == 0
     seen = shown.look()
     assert seen["rawTex"] == [] and seen["mistakes"] == 0
+    shown.assert_calm()
 
 
 def test_arrow_keys_lead_through_the_deck(shown):
@@ -265,15 +250,7 @@ def test_a_deck_prints_one_slide_a_page(decks, offline, tmp_path):
     visit.tab.close()
 
 
-# The website: its files, and the links of its chapters.
-
-
-def test_licence_and_fonts_lie_beside_the_decks(decks):
-    folder = decks / "reveal"
-    assert "Hakim El Hattab" in (folder / "LICENSE").read_text()
-    style = (folder / "slides.css").read_text()
-    assert style.count("@font-face") == 3 and "light-dark(" in style
-    assert (decks.parent / "_static" / "fonts").is_dir()
+# The website: the links of its chapters.
 
 
 def test_a_chapter_leads_to_its_slides_where_there_are_any(site, tmp_path):

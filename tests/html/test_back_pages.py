@@ -5,13 +5,12 @@ import json
 import re
 from urllib.parse import urldefrag
 
-import cards
-import gpu_reports
-import library_pages
-import llms
 import nbformat
 import pytest
 
+from book._ext.book_site.frame import llms
+from book._ext.book_site.pages import gpu_reports, previews, reference
+from book._ext.book_site.pages import library as library_pages
 from tests.built import DOCUMENTS, NOTEBOOKS, ROOT, soup_of
 
 LIBRARY = library_pages.Library(ROOT)
@@ -61,17 +60,20 @@ def test_terms_of_a_chapter_lead_to_the_glossary_once(page, glossary):
 @pytest.mark.parametrize("module", LIBRARY.modules)
 def test_all_that_is_public_is_in_the_reference(site, module):
     page = soup_of(site / f"{LIBRARY.page(module)}.html").main
-    assert page.find(id=module).h2.get_text().startswith(f"lib.{module}")
+    anchor = library_pages.anchor
+    assert page.find(id=anchor(module)).h2.get_text().startswith(module)
     for definition in LIBRARY.shown(module):
-        section = page.find(id=f"{module}-{definition.name}")
-        assert section.pre.get_text().strip() == definition.signature
-        sections = definition.docstring.sections
+        section = page.find(id=anchor(module, definition.name))
+        signature = reference.signature(definition)
+        assert section.pre.get_text().strip() == signature
         labels = [p.get_text() for p in section.select(".api-label")]
-        expected = [library_pages.LABELS[title] for title in sections]
-        assert labels[: len(expected)] == expected
         known = [d.get_text() for d in section.select(".api-list dt")]
-        for title in ("Args", "Raises"):
-            assert {n for n, _ in sections.get(title, [])} <= set(known)
+        parts = reference.sections(definition)[1:]
+        assert len(labels) >= len(parts)
+        for part in parts:
+            if part.kind.value in ("parameters", "raises"):
+                names = {name for name, _ in reference.entries(part)}
+                assert names <= set(known)
         if module in LIBRARY.homes:
             (taught,) = section.select(".api-taught a")
             assert re.match(r"Chapter \d+: \S", taught.get_text())
@@ -81,7 +83,7 @@ def test_all_that_is_public_is_in_the_reference(site, module):
 def test_the_maps_lead_to_every_module_and_say_minutes(site):
     page = soup_of(site / "book" / "library.html").main
     names = {code.get_text() for code in page.select(".library-map a code")}
-    assert {f"lib.{name}" for name in LIBRARY.modules} <= names
+    assert {*LIBRARY.modules} <= names
     entries = {
         item.a["href"]: item.select_one(".soon").get_text()
         for item in soup_of(site / "book" / "index.html").select(".map > li")
@@ -102,14 +104,14 @@ def test_the_page_of_devices_shows_every_report(site):
 
 
 def cards_of(site, name):
-    text = (site / cards.FOLDER / f"{name}.js").read_text()
-    return json.loads(re.fullmatch(r"cards\((.*)\);\n", text, re.S)[1])
+    text = (site / previews.FOLDER / f"{name}.js").read_text()
+    return json.loads(re.fullmatch(r"previews\((.*)\);\n", text, re.S)[1])
 
 
 def test_cards_are_small_and_whole(site):
     for name in DOCUMENTS:
         page = site / f"{name}.html"
-        path = site / cards.FOLDER / f"{name}.js"
+        path = site / previews.FOLDER / f"{name}.js"
         assert len(gzip.compress(path.read_bytes())) <= MOST, name
         for html in cards_of(site, name).values():
             assert ' id="' not in html and "<a " not in html, name

@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
-from plain_text import formula as plain
 
-from book._ext.explorers import scripts_of
-from book._ext.page_view import CALL
-from book._ext.quotes import curly
+from book._ext.book_site.pages.explorers import scripts_of
+from book._ext.book_site.pages.mathematics import formula as plain
+from book._ext.book_site.source.notebook import CALL
+from book._ext.book_site.source.quotes import curly
 from tests.built import (
     HAS_ADDRESS,
     NOTEBOOKS,
@@ -128,10 +128,12 @@ def test_every_formula_is_set_before_any_script_runs(pages):
 def test_pages_load_the_scripts_that_they_need_and_no_other(pages):
     for page, soup in pages:
         scripts = [tag["src"] for tag in soup.find_all("script", src=True)]
-        names = [src.rpartition("/")[2].split("?")[0] for src in scripts]
-        own = [n for n, src in zip(names, scripts) if "/explorers/" in src]
+        names = [
+            src.rpartition("_static/")[2].split("?")[0] for src in scripts
+        ]
+        own = [name for name in names if name.startswith("explorers/")]
         needed = scripts_of(str(soup.main))
-        assert own == [f"{script}.js" for script in needed], page
+        assert own == [f"explorers/{script}.js" for script in needed], page
         for script, part in {
             "quiz.js": ".quiz",
             "zoom.js": "main figure img",

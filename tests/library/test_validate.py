@@ -8,7 +8,7 @@ import torch
 from lib import validate
 from lib.validate.model import are_heads
 from tests.library.draw import refused
-from tools.faults.fault import source_of, taught_modules
+from tools.taught import homes, library
 
 
 def used_as_values(source):
@@ -30,9 +30,9 @@ def calls(statements):
     return [node for node in statements if isinstance(node, ast.Call)]
 
 
-@pytest.mark.parametrize("module", taught_modules())
+@pytest.mark.parametrize("module", homes())
 def test_a_validator_is_a_statement(module):
-    assert used_as_values(source_of(module)) == set()
+    assert used_as_values(library()[module]) == set()
 
 
 def test_a_validator_that_computes_is_found():

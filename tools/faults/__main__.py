@@ -1,76 +1,60 @@
-"""Try the faults and print who noticed them: `python -m tools.faults`."""
+"""Try the faults and say who noticed them: `python -m tools.faults`."""
 
 import argparse
 import os
+import random
 import sys
+from collections import defaultdict
 
 from tools.faults.fault import Fault
 from tools.faults.generate import generated
-from tools.faults.listed import LISTED, faulty_modules
-from tools.faults.record import COMMITTED, UNCOMMITTED, Record, keep
-from tools.faults.report import gone, problems, row, totals
-from tools.faults.trial import control, verdicts
+from tools.faults.realistic import realistic
+from tools.faults.trial import WAYS, Trial, control, tried
+from tools.taught import homes, library
 
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.faults")
-    parser.add_argument(
-        "--listed", action="store_true", help="leave generated faults out"
-    )
-    parser.add_argument(
-        "--stale",
-        action="store_true",
-        help="try only those whose recorded answer rests on changed files",
-    )
-    parser.add_argument(
-        "--module", choices=faulty_modules(), help="faults of one module"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count(), help="processes at a time"
-    )
+    add = parser.add_argument
+    add("--module", choices=library(), help="faults of one module")
+    add("--jobs", type=int, default=os.cpu_count(), help="faults at a time")
+    add("--realistic", action="store_true", help="leave out the generated")
+    add("--sample", type=int, help="so many of the generated, always the same")
+    add("--ways", nargs="+", choices=WAYS, default=[*WAYS], help="who looks")
     return parser.parse_args()
 
 
-def tried(faults: list[Fault], record: Record, stale: bool, jobs: int):
-    """The verdicts, those that had to be found out, and what is wrong.
-
-    The latter are printed, and remembered if their places are right without
-    a fault.
-    """
-    found, new = [], []
-    for verdict in verdicts(faults, jobs, record, stale):
-        found.append(verdict)
-        if not verdict.recorded:
-            new.append(verdict)
-            print(row(verdict), flush=True)
-    wrong = control(new, jobs)
-    for verdict in new:
-        if not wrong:
-            record.put(verdict)
-    return found, new, wrong
+def faults(given: argparse.Namespace) -> list[Fault]:
+    """The realistic faults, then the generated ones."""
+    texts, modules = library(), [given.module] if given.module else homes()
+    made = [f for module in modules for f in generated(module, texts[module])]
+    number = 0 if given.realistic else given.sample
+    if number is not None:
+        made = random.Random(0).sample(made, min(number, len(made)))
+    found = realistic({module: texts[module] for module in homes()})
+    return [fault for fault in found if fault.module in modules] + made
 
 
 def main() -> int:
+    """Try them, and print who did not notice; 1 if all is not well."""
     given = options()
-    found, new, wrong, notes = [], [], [], []
-    records = [(Record(COMMITTED), LISTED)]
-    if not given.listed:
-        made = [f for module in faulty_modules() for f in generated(module)]
-        records.append((Record(UNCOMMITTED), made))
-    modules = [given.module] if given.module else faulty_modules()
-    for module in modules:
-        for record, every in records:
-            faults = [fault for fault in every if fault.module == module]
-            parts = tried(faults, record, given.stale, given.jobs)
-            found, new = found + parts[0], new + parts[1]
-            wrong += parts[2]
-            notes += keep(record, every)
-    wrong += problems(found)
-    if not given.listed:
-        wrong += gone(modules, found)
-    notes = [f"{len(found) - len(new)} answers stand as recorded", *set(notes)]
-    print("\n".join(["", *wrong, *notes, *totals(found)]))
-    return 1 if wrong else 0
+    trials = [Trial(f, way) for f in faults(given) for way in given.ways]
+    for trial in tried(trials, given.jobs):
+        if not trial.noticed and not trial.untried:
+            print(f"not noticed by {trial.way}: {trial.fault}", flush=True)
+    control(trials, given.jobs)
+    kinds, is_wrong = defaultdict(list), False
+    for trial in trials:
+        is_realistic = trial.fault.is_realistic
+        kind = "realistic" if is_realistic else "generated"
+        kinds[f"{kind} faults noticed by {trial.way}"].append(trial)
+        is_wrong |= bool(trial.untried) or is_realistic and not trial.noticed
+        if trial.untried:
+            print(f"NOT TRIED by {trial.way}: {trial.fault}: {trial.untried}")
+    for kind, mine in kinds.items():
+        caught = sum(bool(trial.noticed) for trial in mine)
+        print(f"{kind}: {caught} of {len(mine)}, {caught / len(mine):.1%}")
+    return int(is_wrong)
 
 
 if __name__ == "__main__":

@@ -1,253 +1,165 @@
-"""Faults made by rule from the source of a module.
+"""Faults made by rule from the text of a module.
 
-Every operator, comparison, condition, constant, argument and call of a module
-is changed once in each of a few ways. Docstrings, annotations,
-decorators and error messages are left alone.
+Every operator, comparison, condition, constant, argument, index, slice, call
+and statement is changed once in each of a few ways. Left alone is what no
+program shows (docstrings, annotations, texts of errors) and argument checks;
+also what mostly gives the same program again: the order of the terms of a
+sum or of a set, devices, `strict=`.
 """
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import cache
-from itertools import accumulate
 
-from tools.faults.endless import ENDLESS
-from tools.faults.fault import Fault, source_of
+from tools.faults.fault import Fault, span
 
-OPERATORS = {
-    ast.Add: [ast.Sub],
-    ast.Sub: [ast.Add],
-    ast.Mult: [ast.Div, ast.Add],
-    ast.Div: [ast.Mult],
-    ast.FloorDiv: [ast.Mult],
-    ast.Mod: [ast.Mult],
-    ast.Pow: [ast.Mult],
-    ast.MatMult: [ast.Mult],
-    ast.BitOr: [ast.BitAnd],
-    ast.BitAnd: [ast.BitOr],
-    ast.Lt: [ast.LtE, ast.GtE],
-    ast.LtE: [ast.Lt, ast.Gt],
-    ast.Gt: [ast.GtE, ast.LtE],
-    ast.GtE: [ast.Gt, ast.Lt],
-    ast.Eq: [ast.NotEq],
-    ast.NotEq: [ast.Eq],
-    ast.In: [ast.NotIn],
-    ast.NotIn: [ast.In],
-    ast.Is: [ast.IsNot],
-    ast.IsNot: [ast.Is],
-    ast.And: [ast.Or],
-    ast.Or: [ast.And],
-}
-ORDERED = ast.Add | ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
-ORDERED |= ast.MatMult  # lists are added: their order counts
-JAXTYPING = {"Bool", "Float", "Int"}
-SPECIAL_IDS = {"pad_id", "bos_id", "eos_id", "unk_id"}
-ALIKE = [
+SWAPPED = [  # other operators become `*`
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.BitOr, ast.BitAnd),
+    (ast.And, ast.Or),
+    (ast.Eq, ast.NotEq),
+    (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
+    (ast.Lt, ast.LtE),
+    (ast.Lt, ast.GtE),
+    (ast.Gt, ast.GtE),
+    (ast.Gt, ast.LtE),
+]
+ALIKE = [  # names
     {"amax", "amin"},
     {"any", "all"},
     {"sum", "mean"},
-    {"zeros_", "ones_"},
     {"float32", "float16"},
     {"int64", "int32"},
-    SPECIAL_IDS,
+    {"pad_id", "bos_id", "eos_id", "unk_id"},
 ]
+COMMUTATIVE = ast.Mult | ast.BitOr | ast.BitAnd
+SYMMETRIC = {"max", "min", "promote_types", "swapaxes", "transpose"}
+LAST_BY_DEFAULT = {"argsort", "sort", "topk"}
+UNSEEN = {"device", "fused", "strict"}  # keywords
+MODULES = {"torch", "F", "nn", "nn.init", "math", "re"}
+LISTS = ast.List | ast.ListComp
+CLOSED = LISTS | ast.Name | ast.Call | ast.Attribute | ast.Subscript | ast.Set
+CLOSED |= ast.Constant | ast.Tuple | ast.Starred | ast.Slice | ast.stmt
+Change = tuple[ast.AST, ast.AST]  # a node, and what stands in its place
 
 
-@cache
-def generated(module: str) -> list[Fault]:
-    """The generated faults of a module of book/lib."""
-    return [
-        replace(fault, loops=ENDLESS.get((module, fault.name), 0))
-        for fault in faults_in(module, source_of(module))
-    ]
-
-
-def faults_in(module: str, source: str) -> list[Fault]:
-    """One fault for each text that the rules make of the source."""
-    faults, seen = [], set()
-    starts = line_starts(source)
-    for top in visible_children(ast.parse(source)):
-        first, last = starts[top.lineno - 1], starts[top.end_lineno]
-        seen.add((first, ast.dump(ast.parse(source[first:last]))))
-        for node, new, shown in changes(top):
-            start, end = span(source, node)
-            wrong = source[first:start] + new + source[end:last]
-            try:
-                tree = first, ast.dump(ast.parse(wrong))
-            except SyntaxError:
-                continue
-            if tree not in seen:
-                seen.add(tree)
-                old = source[start:end]
-                fault = Fault(module, old, new, "", start, True, shown)
-                faults.append(named(fault, source))
+def generated(module: str, source: str) -> list[Fault]:
+    """One fault for each program that the rules make of the source."""
+    tree = ast.parse(source)
+    faults, seen = [], {ast.dump(tree)}
+    for node, new in changes(tree):
+        fault = Fault(module, source, *span(source, [node]), text(new))
+        try:
+            program = ast.dump(ast.parse(fault.wrong))
+        except SyntaxError:
+            continue
+        if program not in seen:
+            seen.add(program)
+            faults.append(fault)
     return faults
 
 
-@cache
-def line_starts(source: str) -> list[int]:
-    """Where each line begins, and where the last one ends."""
-    lengths = (len(line) for line in source.splitlines(keepends=True))
-    return list(accumulate(lengths, initial=0))
+def text(node: ast.AST) -> str:
+    """A node as text that can stand where another node stood."""
+    written = ast.unparse(node)
+    return written if isinstance(node, CLOSED) else f"({written})"
 
 
-def span(source: str, node: ast.AST) -> tuple[int, int]:
-    """Where the text of a node begins and ends."""
-    starts = line_starts(source)
-
-    def offset(line: int, column: int) -> int:
-        text = source[starts[line - 1] : starts[line]]
-        return starts[line - 1] + len(text.encode()[:column].decode())
-
-    start = offset(node.lineno, node.col_offset)
-    return start, offset(node.end_lineno, node.end_col_offset)
-
-
-def named(fault: Fault, source: str) -> Fault:
-    """The fault under a name that stays when lines above it change."""
-    wrong = fault.apply(source)
-    first = source.rfind("\n", 0, fault.start) + 1
-    last = source.find("\n", fault.start + len(fault.old))
-    before = " ".join(source[first:last].split())
-    longer = len(wrong) - len(source)
-    after = " ".join(wrong[first : last + longer].split())
-    name = f"{scope(source, fault.start)}: {before}  ->  {after}"
-    return replace(fault, name=name)
-
-
-@cache
-def scopes(source: str) -> list[ast.FunctionDef | ast.ClassDef]:
-    """The functions and classes of a source, outer ones first."""
-    kinds = ast.FunctionDef | ast.ClassDef
-    found = [n for n in ast.walk(ast.parse(source)) if isinstance(n, kinds)]
-    return sorted(found, key=lambda node: node.lineno)
-
-
-def scope(source: str, position: int) -> str:
-    """The class and function around a position."""
-    line = source.count("\n", 0, position) + 1
-    around = [
-        node.name
-        for node in scopes(source)
-        if node.lineno <= line <= node.end_lineno
-    ]
-    return ".".join(around) or "module"
-
-
-def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, bool]]:
-    """Each change in a tree: a node, its new text, can a reader see it."""
-    if isinstance(node, ast.Raise | ast.Import | ast.ImportFrom):
-        return
-    if isinstance(node, ast.JoinedStr):
-        return
-    if check := validation(node):
-        yield from check
-        return
-    yield from ((old, text(new), True) for old, new in variants(node))
-    for child in visible_children(node):
-        yield from changes(child)
-
-
-def validation(node: ast.AST) -> list[tuple[ast.AST, str, bool]]:
-    """The change that leaves an argument check out."""
-    call = node.value if isinstance(node, ast.Expr) else node
-    if not isinstance(call, ast.Call) or not isinstance(
-        call.func, ast.Attribute
-    ):
-        return []
-    if ast.unparse(call.func.value) != "validate":
-        return []
-    new = "pass" if call is not node else text(call.args[0])
-    return [(node, new, False)]
-
-
-def visible_children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node, without docstrings, annotations, decorators.
-
-    What annotations say is enforced when the unit tests run, not in a trial.
-    """
+def changes(node: ast.AST) -> Iterator[Change]:
+    """Each change in a tree."""
+    yield from variants(node)
     hidden = {"annotation", "returns", "decorator_list"}
     for field, value in ast.iter_fields(node):
-        if field in hidden:
-            continue
-        parts = value if isinstance(value, list) else [value]
-        for part in parts:
-            if isinstance(part, ast.AST) and not (
-                is_docstring(part) or is_alias(part)
-            ):
-                yield part
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST) and field not in hidden:
+                if not is_silent(part):
+                    yield from changes(part)
 
 
-def is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def is_silent(node: ast.AST) -> bool:
+    """Whether it is a docstring, an import, an error, a check or a type."""
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Raise() | ast.JoinedStr():
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            return ast.unparse(owner) == "validate"
+        case ast.Assign(targets=[ast.Name(id=name)], col_offset=0):
+            return name[0].isupper() and not name.isupper()
+    return False
 
 
-def is_alias(node: ast.AST) -> bool:
-    """A name for an annotation: Mask = Bool[Tensor, "q_len k_len"]."""
-    return isinstance(node, ast.Assign) and any(
-        isinstance(part, ast.Subscript)
-        and ast.unparse(part.value) in JAXTYPING
-        for part in ast.walk(node.value)
-    )
+def names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def text(node: ast.AST | str) -> str:
-    """A node as text that can stand anywhere in an expression."""
-    if isinstance(node, str):
-        return node
-    written = ast.unparse(node)
-    closed = ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List
-    closed += ast.Set, ast.Tuple, ast.Starred, ast.ListComp
-    if isinstance(node, closed):
-        return written
-    if isinstance(node, ast.Constant) and not written.startswith("-"):
-        return written
-    return f"({written})"
+def variants(node: ast.AST) -> Iterator[Change]:
+    """The changes of one node.
 
-
-def variants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST | str]]:
-    """The changes of one node: what is replaced, and by what."""
+    A statement may be left out if the program may run on without it: an
+    assignment to a name only if the name has a value before it.
+    """
+    match node:
+        case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.If(orelse=[]):
+            yield node, ast.Pass()
+        case ast.Assign(targets=[target], value=value):
+            is_part = isinstance(target, ast.Attribute | ast.Subscript)
+            if is_part or names(target) & names(value):
+                yield node, ast.Pass()
     match node:
         case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-            yield test, negated(test)
+            if not isinstance(test, ast.Compare | ast.UnaryOp):
+                yield test, ast.UnaryOp(ast.Not(), test)
         case ast.comprehension(ifs=ifs):
             for test in ifs:
-                yield test, negated(test)
+                yield test, ast.UnaryOp(ast.Not(), test)
                 yield test, ast.Constant(True)
-        case ast.Expr(value=ast.Call()):
-            yield node, "pass"
         case ast.BinOp(left=left, op=op, right=right):
-            for new in OPERATORS.get(type(op), []):
-                yield node, ast.BinOp(left, new(), right)
-            if isinstance(op, ORDERED):
+            yield from ((node, ast.BinOp(left, o, right)) for o in others(op))
+            has_lists = any(isinstance(n, LISTS) for n in ast.walk(node))
+            is_sum = isinstance(op, ast.Add) and not has_lists
+            if not is_sum and not isinstance(op, COMMUTATIVE):
                 yield node, ast.BinOp(right, op, left)
-            yield node, left
-            yield node, right
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            for new in OPERATORS[type(op)]:
-                yield node, ast.Compare(left, [new()], [right])
+            yield from ((node, part) for part in (left, right))
+        case ast.Compare(left=left, ops=[op], comparators=right):
+            for other in others(op):
+                yield node, ast.Compare(left, [other], right)
         case ast.BoolOp(op=op, values=values):
-            for new in OPERATORS[type(op)]:
-                yield node, ast.BoolOp(new(), values)
-            for value in values:
-                yield node, value
+            yield from ((node, ast.BoolOp(o, values)) for o in others(op))
+            yield from ((node, value) for value in values)
         case ast.UnaryOp(operand=operand):
-            yield node, operand
+            if not isinstance(operand, ast.Constant):  # -1 is a number
+                yield node, operand
         case ast.Constant(value=value):
             yield from ((node, ast.Constant(v)) for v in values_near(value))
         case ast.Call():
             yield from ((node, call) for call in calls_near(node))
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            yield node, ast.Slice(None, upper, step)
+            yield node, ast.Slice(lower, None, step)
+            for bound, op in ((lower, ast.Add()), (upper, ast.Sub())):
+                if isinstance(bound, ast.Name | ast.BinOp):
+                    yield bound, ast.BinOp(bound, op, ast.Constant(1))
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=items)):
+            for new in lists_near(items):
+                yield node, ast.Subscript(value, ast.Tuple(new))
         case ast.Attribute(value=value, attr=attr):
-            for name in names_like(attr):
-                yield node, ast.Attribute(value, name)
-        case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
-            if not isinstance(getattr(node, "ctx", None), ast.Store):
-                for items in lists_near(elts):
-                    yield node, type(node)(items)
+            alike = (n for names in ALIKE if attr in names for n in names)
+            yield from ((node, ast.Attribute(value, n)) for n in sorted(alike))
+        case ast.Set(elts=items):
+            yield from ((node, ast.Set(n)) for n in lists_near(items, False))
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            if not isinstance(node.ctx, ast.Store):
+                for new in lists_near(items):
+                    yield node, type(node)(new)
 
 
-def negated(test: ast.expr) -> ast.expr:
-    return ast.UnaryOp(ast.Not(), test)
+def others(op: ast.AST) -> list[ast.AST]:
+    """The operators that somebody could write for this one."""
+    pairs = [*SWAPPED, *(pair[::-1] for pair in SWAPPED)]
+    return [b() for a, b in pairs if isinstance(op, a)] or [ast.Mult()]
 
 
 def values_near(value: object) -> list:
@@ -258,49 +170,48 @@ def values_near(value: object) -> list:
         return [value + 1, value - 1]
     if not isinstance(value, str):
         return []
-    if "->" in value:
-        return list(patterns_near(value))
-    return [value[1:], value[:-1]]
+    return list(patterns_near(value)) if "->" in value else [value[1:]]
 
 
 def patterns_near(pattern: str) -> Iterator[str]:
     """An einops pattern with two neighbours swapped in one of its parts."""
-    separators = {",", "->"}
     words = pattern.replace(",", " ,").split()
-    for i, pair in enumerate(zip(words, words[1:], strict=False)):
-        if not separators & set(pair):
-            swapped = [*words[:i], *reversed(pair), *words[i + 2 :]]
+    for swapped in lists_near(words):
+        places = [[w in {",", "->"} for w in ws] for ws in (words, swapped)]
+        if places[0] == places[1]:
             yield " ".join(swapped).replace(" ,", ",")
 
 
-def names_like(name: str) -> list[str]:
-    """The names somebody could write for this one."""
-    return sorted(
-        n for group in ALIKE if name in group for n in group - {name}
-    )
+def is_device(node: ast.AST) -> bool:
+    return ast.unparse(node).endswith("device")
 
 
 def calls_near(call: ast.Call) -> Iterator[ast.expr]:
     """A call with an argument less, with two swapped, or left out."""
     func, args, keywords = call.func, call.args, call.keywords
-    for i in range(len(keywords)):
-        yield ast.Call(func, args, keywords[:i] + keywords[i + 1 :])
-    for new_args in lists_near(args):
-        if new_args:
-            yield ast.Call(func, new_args, keywords)
-    if isinstance(func, ast.Attribute) and not is_module(func.value):
-        yield func.value
+    owner, _, name = ast.unparse(func).rpartition(".")
+    for i, keyword in enumerate(keywords):
+        is_default = name in LAST_BY_DEFAULT and keyword.arg == "dim"
+        if not is_default and keyword.arg not in UNSEEN:
+            yield ast.Call(func, args, keywords[:i] + keywords[i + 1 :])
+    for new in lists_near(args, name not in SYMMETRIC):
+        if new and not any(map(is_device, {*args} - {*new})):
+            yield ast.Call(func, new, keywords)
+    if owner and owner not in MODULES:
+        if name != "cpu" and not (name == "to" and is_device(args[0])):
+            yield func.value
     elif args and not isinstance(args[0], ast.Starred):
         yield args[0]
 
 
-def is_module(node: ast.expr) -> bool:
-    return ast.unparse(node) in {"torch", "F", "nn", "nn.init", "math", "re"}
+def lists_near(items: list, is_ordered: bool = True) -> Iterator[list]:
+    """A list with one item less, or with two neighbours swapped.
 
-
-def lists_near(items: list) -> Iterator[list]:
-    """A list with one item less, or with two neighbours swapped."""
+    An index that ends in `:` says the same without it.
+    """
     for i in range(len(items)):
-        yield items[:i] + items[i + 1 :]
-    for i in range(len(items) - 1):
+        rest = [n for n in items[i:] if isinstance(n, ast.Slice)]
+        if len(rest) < len(items) - i or any(n.lower or n.upper for n in rest):
+            yield items[:i] + items[i + 1 :]
+    for i in range(len(items) - 1 if is_ordered else 0):
         yield [*items[:i], items[i + 1], items[i], *items[i + 2 :]]

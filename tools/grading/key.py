@@ -9,13 +9,13 @@ from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from tools import cells, colab, exercises, slices, sync
+from tools import answers, cells, colab, exercises, slices, sync
 from tools.exercises import Task
 from tools.taught import ROOT, chapters
 
 LONGEST = 200_000  # characters of a cell; nobody types that many
 MEMORY = 10_000  # cells; most of them are the same in all submissions
-GIVEN = re.compile(r"^.*  # given$", re.MULTILINE)
+GIVEN = re.compile(rf"^.*{answers.GIVEN}$", re.MULTILINE)
 NUMBER = re.compile(r"(\d{1,3})\.\d{1,3}")  # of an exercise
 
 
@@ -81,7 +81,7 @@ def bare(source: str) -> str | None:
 
 def is_of_check(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
-        return ast.unparse(node) == "from lib.exercises import check"
+        return ast.unparse(node) == "from kit.exercises import check"
     return isinstance(node, ast.Expr) and bool(checks(ast.unparse(node)))
 
 

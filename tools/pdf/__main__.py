@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tools.pdf import finish, printing, source
 
 TARGET = source.SITE / downloads.FOLDER / downloads.PDF

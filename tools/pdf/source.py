@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tools import colab
 from tools.taught import ROOT, toc_files
 

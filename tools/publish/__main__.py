@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from book._ext.address import Place, read
+from tools.address import Place, read
 from tools.publish import editions, notebooks
 from tools.publish.branch import Branch, PublishError
 from tools.taught import ROOT, chapters

@@ -6,8 +6,8 @@ state of the book that it belongs to.
 
 from pathlib import Path
 
-from book._ext.address import Place
 from tools import colab, sync
+from tools.address import Place
 from tools.taught import chapters
 
 README = """\

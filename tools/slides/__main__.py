@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from book._ext import slides as links
+from book._ext.book_site.pages import slides as links
 from tools.slides import deck, render
 from tools.taught import ROOT, chapters
 

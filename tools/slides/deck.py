@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from textwrap import dedent
 
-from book._ext.explorers import without_scripts
-from book._ext.outputs import Refused, cleaned
+from book._ext.book_site.source.outputs import Refused, cleaned
 from tools import cells as kinds
+from tools import colab
 
 BEGINS = ("slide", "subslide")
 ADDS = ("fragment", "-")
@@ -22,7 +22,6 @@ HEADING = re.compile(r"\A#+ +(?P<title>.+?) *(?:\n+|\Z)")
 NUMBER = re.compile(r"\A(?P<number>\d+)\. (?P<name>.+)")
 QUESTION = re.compile(r"^\*\*(?P<question>.+?)\*\*$", re.M | re.S)
 EMPTY_LINES = re.compile(r"\n{3,}")  # one is enough on a slide
-BADGE = re.compile(r"^\[Open this chapter in Colab\]\([^)]*\)\n*", re.M)
 
 
 class SlideError(Exception):
@@ -104,7 +103,7 @@ def slides(cells: list) -> list[Slide]:
 
 def title_slide(first, rest: list) -> Slide:
     """The question of the chapter and its first figure."""
-    source = BADGE.sub("", first.source)
+    source = colab.BADGE_LINE.sub("", first.source)
     asked = QUESTION.search(source)
     words = shown_words(first) or (asked["question"] if asked else "")
     slide = Slide(HEADING.match(source)["title"])
@@ -192,7 +191,7 @@ def outputs(cell) -> Iterator[Part]:
 def allowed(cell, html: str) -> str:
     """A drawing, if a page may show it."""
     try:
-        return cleaned(without_scripts(html))
+        return cleaned(kinds.without_scripts(html))
     except Refused as reason:
         raise SlideError(f"cell {cell.id}: {reason}") from None
 

@@ -17,8 +17,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from book._ext import policy
-from book._ext.mathematics import typeset
+from book._ext.book_site.frame import policy
+from book._ext.book_site.pages.mathematics import typeset
 from tools.slides.deck import NUMBER, Part, Slide
 
 HERE = Path(__file__).parent

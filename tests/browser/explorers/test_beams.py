@@ -10,10 +10,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from kit.dates import generate, splits
+from kit.explorers import beams
+from kit.trained import date_model
 from lib.beams import beam_search
-from lib.dates import generate, splits
-from lib.explorers import beams
-from lib.trained import date_model
 from tests.browser.explorers.shown import close, number
 from tests.browser.explorers.test_engine import LIMIT, rounded
 from tests.built import first_quick, notebook

@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from lib.explorers.einsum import SIZES, einsum_explorer, shown_factors
+from kit.explorers.einsum import SIZES, einsum_explorer, shown_factors
 from tests.built import notebook
 
 PATTERNS = [

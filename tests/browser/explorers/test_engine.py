@@ -14,13 +14,13 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from lib import explorers
+from kit import explorers
+from kit.dates import generate, splits
+from kit.trained import FOLDER, date_model
 from lib.beams import beam_search
-from lib.dates import generate, splits
 from lib.decoding import greedy
 from lib.heads import record_weights
 from lib.text import pad_batch
-from lib.trained import FOLDER, date_model
 from lib.transformer import Transformer, TransformerConfig
 from tests.browser.explorers.shown import close
 from tests.built import first_quick
@@ -141,7 +141,7 @@ def engine(browser, trained):
     """The page's model with either kind of weights."""
     page = browser.new_page()
     engine = Page(page)
-    engine.add("float32", kept_bytes(), trained.card["config"])
+    engine.add("float32", saved_bytes(), trained.card["config"])
     script = (explorers.FOLDER / weights.MODEL).read_text()
     halves = base64.b64decode(BASE64.search(script)["weights"])
     engine.add("float16", halves, trained.card["config"])
@@ -149,7 +149,7 @@ def engine(browser, trained):
     page.close()
 
 
-def kept_bytes():
+def saved_bytes():
     return (FOLDER / "dates.safetensors").read_bytes()
 
 

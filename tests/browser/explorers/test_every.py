@@ -6,11 +6,12 @@ from html import escape
 
 import pytest
 
-from book._ext.explorers import scripts_of, without_scripts
-from lib.explorers import source
+from book._ext.book_site.pages.explorers import scripts_of
+from kit.explorers import source
 from tests.browser.explorers.samples import SAMPLES, listed, one_by_one
 from tests.browser.explorers.shown import jupyter_page_of, page_of
 from tests.built import first_quick
+from tools.cells import without_scripts
 
 # No other file, no code from text, no attribute that a policy would refuse.
 FORBIDDEN = re.compile(

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from lib.explorers.softmax import (
+from kit.explorers.softmax import (
     DRAWS,
     WIDTHS,
     choices,
@@ -15,7 +15,7 @@ from lib.explorers.softmax import (
     random_scores,
     softmax_explorer,
 )
-from lib.explorers.softmax import (
+from kit.explorers.softmax import (
     KEYS as SCORED,
 )
 from tests.browser.explorers.shown import answer_of, close, number

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lib.explorers.weights import weights_explorer
+from kit.explorers.weights import weights_explorer
 from tests.browser.explorers.shown import close
 from tests.built import first_quick
 

@@ -1,0 +1,121 @@
+"""Faults that people write, each found by a pattern in the taught modules.
+
+A pattern is Python in which a name that begins with `_` stands for anything,
+the same wherever it occurs. Every place that it fits is a fault of its own.
+A pattern that fits nowhere is to be written anew.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from tools.faults.fault import Fault, span
+
+REALISTIC = [  # the right text, and what is written instead
+    # Attention: scale, axis, transposing, mask, dropout
+    ("_q / math.sqrt(_q.shape[-1])", "_q"),
+    ("_q / math.sqrt(_q.shape[-1])", "_q / _q.shape[-1]"),
+    ("torch.softmax(_scores, dim=-1)", "torch.softmax(_scores, dim=-2)"),
+    ("_q @ _k.mT", "_q @ _k.reshape(_k.mT.shape)"),
+    ("_x.masked_fill_(~(_mask | _i), _n)", "_x.masked_fill_(_mask & ~_i, _n)"),
+    ("_x.masked_fill_(_mask, -math.inf)", "_x.masked_fill_(_mask, -10.0)"),
+    (
+        "_x.masked_fill_(~(_mask | _i), _n)\n_y = torch.softmax(_all)",
+        "_y = torch.softmax(_all) * _mask",
+    ),
+    ("_x.masked_fill(_mask, 0.0)", "_x"),
+    ("F.dropout(_weights, dropout)", "_weights"),
+    ("self.dropout if self.training else 0.0", "self.dropout"),
+    # Masks: the diagonal, the direction, padding
+    ("_i[None, :] <= _i[:, None]", "_i[None, :] < _i[:, None]"),
+    ("_i[None, :] <= _i[:, None]", "_i[None, :] <= _i[:, None] + 1"),
+    ("_i[None, :] <= _i[:, None]", "_i[:, None] <= _i[None, :]"),
+    ("_ids != pad_id", "_ids == pad_id"),
+    ("(_ids != _i)[:, None, None]", "(_ids != _i)[:, None, :, None]"),
+    ("_padding & causal_mask(_all)", "_padding"),
+    # Heads: view where a transpose belongs, keys for values
+    (
+        "_y = _x.view(_n, _length, _heads, _d)\nreturn _y.transpose(1, 2)",
+        "return _x.reshape(_n, _heads, _length, _d)",
+    ),
+    ("_x.transpose(1, 2).flatten(2)", "_x.reshape(len(_x), _x.shape[2], -1)"),
+    ("query, key, value", "query, value, key"),
+    ("self.out_proj(_x)", "_x"),
+    # Positions
+    ("[_angle.sin(), _angle.cos()]", "[_angle.cos(), _angle.sin()]"),
+    ("_range(length, dtype=_d)", "_range(1, length + 1, dtype=_d)"),
+    ("_even * cos - _odd * sin", "_even * cos + _odd * sin"),
+    ("self.positions(_x)", "_x"),
+    ("_x * self.scale", "_x"),
+    # Blocks
+    ("_x + self.dropout(_branch)", "self.dropout(_branch)"),
+    ("self.norm_first = norm_first", "self.norm_first = not norm_first"),
+    ("_x.square().mean(-1, keepdim=True)", "_x.var(-1, keepdim=True)"),
+    ("return self.norm(x)", "return x"),
+    ("self.activation(_x)", "_x"),
+    ("block(x, may_attend)", "block(x)"),
+    ("[_block for _ in range(_layers)]", "[_block] * _layers"),
+    ("self.cross_attention(_x, may_attend=_m)", "self.cross_attention(_x)"),
+    # Training
+    ("_x.zero_grad()", "None"),
+    ("_x.sum() / _real.sum()", "_x.sum() / _real.numel()"),
+    # Writing: cache, beams, sampling
+    ("k, v = _past.append(k, v)", "_past.append(k, v)"),
+    ("_model.positions(_x, self.length)", "_model.positions(_x)"),
+    ("decoder.keep(_rows)", "None"),
+    ("_sums / penalty(_lengths)[_place]", "_sums"),
+    ("_x / temperature", "_x * temperature"),
+    # Models of today, and several workers
+    ("torch.repeat_interleave(_x, _n, dim=1)", "_x.repeat(1, _n, 1, 1)"),
+    ("F.silu(_a) * _b", "_a * F.silu(_b)"),
+    ("return sum_over_workers(gradient)", "return gradient"),
+]
+
+
+def realistic(texts: Mapping[str, str]) -> list[Fault]:
+    """The faults of all patterns in the modules with these texts.
+
+    Raises:
+        LookupError: a pattern fits nowhere.
+    """
+    faults = []
+    for old, new in REALISTIC:
+        places = [
+            Fault(module, text, *span(text, nodes), wrong, True)
+            for module, text in texts.items()
+            for nodes, wrong in found(old, new, text)
+        ]
+        if not places:
+            raise LookupError(f"no taught module has {old!r}")
+        faults += places
+    return faults
+
+
+def found(old: str, new: str, source: str) -> Iterator[tuple[list, str]]:
+    """Where a pattern fits: the nodes, and the text in their place."""
+    pattern = ast.parse(old).body
+    regex = re.escape("\n".join(map(ast.unparse, pattern)))
+    for name in {*re.findall(r"\b_[a-z]*", old)}:
+        regex = re.sub(rf"\b{name}\b", f"(?P<{name}>.+)", regex, count=1)
+        regex = re.sub(rf"(?<!<)\b{name}\b", f"(?P={name})", regex)
+    template = re.sub(r"\b(_[a-z]*)", r"\\g<\1>", new)
+    is_part = isinstance(pattern[-1], ast.Expr)
+    kind = ast.expr if is_part else ast.stmt
+    for nodes, text in written(source, kind, len(pattern)):
+        if fitting := re.fullmatch(regex, text):
+            wrong = fitting.expand(template)
+            yield nodes, f"({wrong})" if is_part else wrong
+
+
+@cache
+def written(source: str, kind: type, number: int) -> list[tuple[list, str]]:
+    """All nodes of a kind, or so many of them in a row, with their text."""
+    rows = []
+    for node in ast.walk(ast.parse(source)):
+        for _, value in ast.iter_fields(node):
+            parts = value if isinstance(value, list) else [value]
+            starts = range(len(parts) - number + 1)
+            rows += [parts[i : i + number] for i in starts]
+    rows = [row for row in rows if all(isinstance(n, kind) for n in row)]
+    return [(row, "\n".join(map(ast.unparse, row))) for row in rows]
