@@ -13,7 +13,8 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
-from kit.explorers import FOLDER, Explorer
+from kit.explorers import FOLDER
+from kit.explorers.heads import heads_explorer
 from tests.built import (
     CONFIG,
     DOCUMENTS,
@@ -63,10 +64,10 @@ parts:
 
 def explorer():
     """A cell that has just been run in Jupyter."""
-    made = Explorer("mask-explorer", "<p>A table.</p>", words=["a"])
-    output = new_output("execute_result", {"text/html": made._repr_html_()})
+    html = {"text/html": heads_explorer()._repr_html_()}
+    output = new_output("execute_result", html)
     tags = {"tags": ["hide-input", "explorer"]}
-    return new_code_cell("masks()", metadata=tags, outputs=[output])
+    return new_code_cell("heads()", metadata=tags, outputs=[output])
 
 
 @pytest.fixture(scope="module")
@@ -166,11 +167,11 @@ def test_a_page_loads_the_scripts_of_its_explorers(folder):
     page = soup_of(folder / "book" / "01_one.html")
     scripts = [s["src"] for s in page.find_all("script", src=True)]
     own = [src for src in scripts if "explorers/" in src]
-    assert [Path(src).stem for src in own] == ["core", "mask-explorer"]
+    assert [Path(src).stem for src in own] == ["core", "heads-explorer"]
     for src in own:
         copy = folder / "book" / src
         assert copy.read_text() == (FOLDER / copy.name).read_text()
-    assert page.select_one("mask-explorer p").get_text() == "A table."
+    assert page.select_one("heads-explorer table")
     assert not page.find("script", attrs={"data-explorer": True})
     assert not page.select(".tag_explorer .cell_input")
 

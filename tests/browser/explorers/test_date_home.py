@@ -2,13 +2,12 @@
 
 from kit.explorers.dates import COMPACT, date_explorer, examples
 from tests.browser.explorers.test_dates import (
+    LIVE,
     halves,
-    has_come,
     iso_of,
     type_in,
 )
 
-STATES = [{"text": "March 3rd, 2019", "step": 3}]
 KEYS = [("Tab Tab Tab Enter", {"text": "March 3rd, 2019"})]
 
 
@@ -26,5 +25,5 @@ def test_its_examples_and_ones_own_date_are_written_as_torch_does(show):
         assert shown.value["iso"] == iso_of(halves(), text)
         assert len(shown.all(".tile")) == 11
     type_in(shown, "8 grudnia 1975")
-    has_come(shown)
+    shown.page.wait_for_function(LIVE)
     assert shown.value["iso"] == iso_of(halves(), "8 grudnia 1975")
