@@ -3,8 +3,7 @@
 A `test_<name>.py` that has a function `sample` takes part in the tests of
 all explorers. It may also have
 
-- `STATES`: values to try in every browser;
-- `FULLEST`: those in which there is most to read;
+- `FULLEST`: values at which there is most to read;
 - `KEYS`: keys that a reader presses one after the other, or a value to begin
   anew with, and where the keyboard then is, or a part of the value;
 - `SAYS`: a value, a part by its selector, and its words.

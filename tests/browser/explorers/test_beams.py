@@ -31,11 +31,6 @@ PATH = """(e) => [
 ]"""
 
 
-STATES = [
-    {"width": 1},
-    {"source": "month 12", "width": 2, "penalty": True, "row": 4, "col": 1},
-    {"source": "month 5", "width": 6, "step": 3},
-]
 KEYS = [
     ("Tab Tab Tab", "beams3"),
     ("ArrowLeft ArrowLeft", {"width": 1}),

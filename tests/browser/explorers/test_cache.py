@@ -116,7 +116,6 @@ def states(count, seed=0):
         yield {"length": length, "width": width, "step": step}
 
 
-STATES = list(states(12, seed=1))
 FULLEST = [{"length": 11, "width": 1024, "step": 11}]
 # In a long text, or at its end, arrows step from where the keyboard is.
 KEYS = [

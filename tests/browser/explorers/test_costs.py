@@ -45,7 +45,6 @@ def sizes(count, seed=0, lengths=LENGTHS, widths=WIDTHS):
         }
 
 
-STATES = list(sizes(20, seed=3))
 FULLEST = [
     {"length": 2**20, "width": 12288, "heads": 96, "layers": 128, "number": 4}
 ]

@@ -61,7 +61,6 @@ def states(count, seed=0):
         }
 
 
-STATES = list(states(12, seed=1))
 FULLEST = [
     {"arrangement": name, "compare": "no residual", "depth": 48, "block": 48}
     for name in NAMES

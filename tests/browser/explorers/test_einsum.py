@@ -36,12 +36,6 @@ OTHERS = [
     "nhij,njhd->nhid",
 ]
 
-STATES = [
-    *({"equation": equation} for equation in PATTERNS + OTHERS),
-    {"equation": "nhid,nhjd->nhij", "cell": [1, 1, 2, 3], "term": 1},
-]
-
-
 FOUR = "nhid,nhjd->nhij"
 KEYS = [
     ("Tab Tab Tab Tab ArrowDown", {"cell": [2, 2]}),

@@ -9,6 +9,7 @@ import base64
 import copy
 import math
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -27,94 +28,34 @@ from tests.built import first_quick
 from tools import weights
 
 SCRIPTS = explorers.source(["engine", "beam-search"])
+PAGE = Path(__file__).with_name("engine.js").read_text()
 KINDS = ("float16", "float32")
-slow = pytest.mark.slow
 ENCODER = "encoder.blocks.0.attention"
 SELF = "decoder.blocks.0.self_attention"
 CROSS = "decoder.blocks.0.cross_attention"
 BASE64 = re.compile(r"weights: `(?P<weights>[^`]*)`")
 ROUNDING = 1e-11  # of float64, after all layers
+BEAMS = {"width": 4, "alpha": 0.6}
 LIMIT = 16
-F64 = torch.float64
-
-PAGE = """
-globalThis.bytes = (text) =>
-  Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
-globalThis.models = {};
-globalThis.plain = (x) => {
-  if (ArrayBuffer.isView(x)) return [...x];
-  return Array.isArray(x) ? x.map(plain) : x;
-};
-globalThis.rows = ({ data, cols }) =>
-  Array.from({ length: data.length / cols },
-    (_, r) => [...data.slice(r * cols, (r + 1) * cols)]);
-globalThis.searched = (model, source, options) => {
-  const memory = model.encode(source);
-  const next = (ids, cache) => {
-    const step = cache ? model.step(cache, ids.at(-1))
-      : model.step(model.begin(memory), model.config.bos_id);
-    return [model.logP(step), step.cache];
-  };
-  const steps = beamSearch(next, model.config.eos_id, options);
-  return [...steps].at(-1).map(({ ids, logP, score }) => [ids, logP, score]);
-};
-"""
 
 
-class Page:
-    """A page that has nothing but the engine."""
+@pytest.fixture(scope="module")
+def engine(browser):
+    """A page with the model of the book, its weights in either kind."""
+    page = browser.new_page()
+    page.add_script_tag(content=SCRIPTS + PAGE)
+    kept = (FOLDER / "dates.safetensors").read_bytes()
+    add(page, "float32", kept, date_model().card["config"])
+    script = (explorers.FOLDER / weights.MODEL).read_text()
+    halves = base64.b64decode(BASE64.search(script)["weights"])
+    add(page, "float16", halves, date_model().card["config"])
+    yield page
+    page.close()
 
-    def __init__(self, page):
-        self.page = page
-        page.add_script_tag(content=SCRIPTS + PAGE)
 
-    def add(self, name, tensors: bytes, config: dict):
-        """Load a model from the bytes of a safetensors file."""
-        self.page.evaluate(
-            "([name, text, config]) => { const weights = Engine."
-            "readSafetensors(bytes(text)); models[name] = new Engine."
-            "Transformer(weights, config) }",
-            [name, base64.b64encode(tensors).decode(), config],
-        )
-
-    def written(self, name, sources, change=None):
-        """The greedy tokens of each source."""
-        return self.page.evaluate(
-            "([name, sources, change, limit]) => { const model = models[name]"
-            ".changed(change); return sources.map((source) => [...model.write("
-            "model.encode(source), limit)].map((step) => step.token)) }",
-            [name, sources, change or {}, LIMIT],
-        )
-
-    def decoded(self, name, source, target, change=None):
-        """Logits and all weights of a source and a target, as tensors."""
-        found = self.page.evaluate(
-            "([name, source, target, change]) => { const model = models[name]"
-            ".changed(change); const memory = model.encode(source);"
-            "const { logits, self, cross } = model.decode(memory, target);"
-            "return { logits: rows(logits), self: plain(self), cross: "
-            "plain(cross), encoder: plain(memory.encoder) } }",
-            [name, source, target, change or {}],
-        )
-        return {k: torch.tensor(v, dtype=F64) for k, v in found.items()}
-
-    def stepped(self, name, source, target):
-        """The logits of each target position, one at a time."""
-        return self.page.evaluate(
-            "([name, source, target]) => { const model = models[name]; let "
-            "cache = model.begin(model.encode(source)); return target.map("
-            "(id) => { const step = model.step(cache, id); cache = step.cache;"
-            "return rows(step.logits)[0] }) }",
-            [name, source, target],
-        )
-
-    def searched(self, name, source, **options):
-        """The beams of a source: ids, log p and score of each."""
-        return self.page.evaluate(
-            "([name, source, options]) => "
-            "searched(models[name], source, options)",
-            [name, source, options],
-        )
+def add(page, name, tensors: bytes, config):
+    """Load a model from the bytes of a safetensors file."""
+    page.evaluate("add", [name, base64.b64encode(tensors).decode(), config])
 
 
 def rounded(model):
@@ -126,38 +67,17 @@ def rounded(model):
 
 
 @pytest.fixture(scope="module")
-def trained():
-    return date_model()
-
-
-@pytest.fixture(scope="module")
-def models(trained):
+def models():
     """The library's model with either kind of weights."""
-    return {"float32": trained.model, "float16": rounded(trained.model)}
+    kept = date_model().model
+    return {"float32": kept, "float16": rounded(kept)}
 
 
 @pytest.fixture(scope="module")
-def engine(browser, trained):
-    """The page's model with either kind of weights."""
-    page = browser.new_page()
-    engine = Page(page)
-    engine.add("float32", saved_bytes(), trained.card["config"])
-    script = (explorers.FOLDER / weights.MODEL).read_text()
-    halves = base64.b64decode(BASE64.search(script)["weights"])
-    engine.add("float16", halves, trained.card["config"])
-    yield engine
-    page.close()
-
-
-def saved_bytes():
-    return (FOLDER / "dates.safetensors").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def sources(trained, few):
+def sources(few):
     """1,000 test dates in all languages, as ids; with --quick 40."""
     drawn = generate(splits()["test"], few(1_000, 40), seed=15)
-    return [trained.source.encode(example.text) for example in drawn]
+    return [date_model().source.encode(example.text) for example in drawn]
 
 
 def texts_of(ids):
@@ -165,8 +85,8 @@ def texts_of(ids):
     return [[i for i in row if i] for row in ids.tolist()]
 
 
-def by_library(model, source, target, target_mask=None):
-    """What `Page.decoded` is to find."""
+def tensors_of(model, source, target, target_mask=None):
+    """Logits and all weights, by the library."""
     source, target = torch.tensor([source]), torch.tensor([target])
     mask = model.source_mask(source)
     with record_weights(model) as found:
@@ -179,16 +99,35 @@ def by_library(model, source, target, target_mask=None):
     return {"logits": logits[0]} | {k: torch.stack(v) for k, v in of.items()}
 
 
-def assert_equal(found, expected):
-    assert found.keys() == expected.keys()
-    for name, tensor in expected.items():
-        close(found[name], tensor, ROUNDING)
+def assert_as_library(
+    page, name, model, source, change=None, *, beams=BEAMS, target_mask=None
+):
+    """All that the page's model tells is what the library's computes."""
+    ids = torch.tensor([source])
+    (written,) = texts_of(greedy(model, ids, LIMIT))
+    target = [model.config.bos_id, *written[:-1]]
+    told = page.evaluate(
+        "tell", [name, source, target, change or {}, beams, LIMIT]
+    )
+    expected = tensors_of(model, source, target, target_mask)
+    assert told["tensors"].keys() == expected.keys()
+    for kind, tensor in expected.items():
+        close(told["tensors"][kind], tensor, ROUNDING)
+    if target_mask is None:
+        assert told["stepped"] == told["tensors"]["logits"]
+    assert told["written"] == written
+    assert_same_beams(told["beams"], model, source, beams)
 
 
-def given(model, source):
-    """BOS and what the model writes, but its last token."""
-    (written,) = texts_of(greedy(model, torch.tensor([source]), LIMIT))
-    return [model.config.bos_id, *written[:-1]]
+def assert_same_beams(found, model, source, beams):
+    ids = torch.tensor([source])
+    width, alpha = beams["width"], beams["alpha"]
+    expected = beam_search(model, ids, width, alpha, LIMIT)
+    exist = expected.scores[0].isfinite()
+    texts, logs, scores = zip(*found, strict=True)
+    assert [*texts] == texts_of(expected.ids[0, exist])
+    close(logs, expected.log_p[0, exist], 1e-9)
+    close(scores, expected.scores[0, exist], 1e-9)
 
 
 def test_the_files_of_the_page_are_not_stale():
@@ -197,11 +136,11 @@ def test_the_files_of_the_page_are_not_stale():
         assert stored == text, "run `make weights`"
 
 
-@slow
+@pytest.mark.slow
 def test_every_float16_is_read(engine):
     every = torch.arange(-(2**15), 2**15).short().view(torch.float16)
     text = base64.b64encode(save({"every": every})).decode()
-    found = engine.page.evaluate(
+    found = engine.evaluate(
         "(text) => [...Engine.readSafetensors(bytes(text)).every.data]"
         ".map((x) => Number.isFinite(x) ? x : null)",
         text,
@@ -210,13 +149,7 @@ def test_every_float16_is_read(engine):
     assert found == [x if math.isfinite(x) else None for x in expected]
 
 
-@pytest.mark.parametrize("kind", first_quick(KINDS))
-def test_it_writes_dates_as_the_library_does(engine, models, sources, kind):
-    expected = greedy(models[kind], pad_batch(sources), LIMIT)
-    assert engine.written(kind, sources) == texts_of(expected)
-
-
-@slow
+@pytest.mark.slow
 def test_halves_write_what_the_kept_weights_write(models, sources):
     halves, kept = (
         greedy(models[kind], pad_batch(sources), LIMIT) for kind in KINDS
@@ -225,38 +158,13 @@ def test_halves_write_what_the_kept_weights_write(models, sources):
 
 
 @pytest.mark.parametrize("kind", first_quick(KINDS))
-def test_logits_and_weights_are_those_of_the_library(
+def test_the_model_of_the_book_is_that_of_the_library(
     engine, models, sources, kind
 ):
-    for source in sources[::20]:
-        padded = source + [0] * (len(source) % 5)
-        target = given(models[kind], source)
-        found = engine.decoded(kind, padded, target)
-        assert_equal(found, by_library(models[kind], padded, target))
-        whole = found["logits"].tolist()
-        assert engine.stepped(kind, padded, target) == whole
-
-
-def assert_same_beams(found, model, source, width, alpha):
-    ids = torch.tensor([source])
-    expected = beam_search(model, ids, width, alpha, LIMIT)
-    exist = expected.scores[0].isfinite()
-    texts, logs, scores = zip(*found, strict=True)
-    assert [*texts] == texts_of(expected.ids[0, exist])
-    for values, tensor in ((logs, expected.log_p), (scores, expected.scores)):
-        close(values, tensor[0, exist], 1e-9)
-
-
-@pytest.mark.parametrize("width", first_quick([4, 1, 2, 7]))
-@pytest.mark.parametrize("alpha", first_quick([0.6, 0.0, 1.5]))
-def test_beams_are_those_of_the_library(
-    engine, trained, sources, width, alpha
-):
-    for source in sources[width::70]:
-        found = engine.searched(
-            "float32", source, width=width, alpha=alpha, limit=LIMIT
-        )
-        assert_same_beams(found, trained.model, source, width, alpha)
+    for n, source in enumerate(sources[::10]):
+        padded = source + [0] * (n % 5)
+        beams = {"width": 1 + n % 7, "alpha": (0.0, 0.6, 1.5)[n % 3]}
+        assert_as_library(engine, kind, models[kind], padded, beams=beams)
 
 
 def silenced(model, silent):
@@ -306,40 +214,39 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", first_quick(CHANGES))
 def test_without_a_part_it_is_the_library_without_it(
-    engine, trained, sources, name
+    engine, models, sources, name
 ):
     change, changed = CHANGES[name]
-    model, some = changed(trained.model), sources[::25]
+    model, some = changed(models["float32"]), sources[::40]
     some = [source + [0] * (n % 9) for n, source in enumerate(some)]
-    written = [
-        texts_of(greedy(model, torch.tensor([s]), LIMIT))[0] for s in some
+    for source in some:
+        assert_as_library(engine, "float32", model, source, change)
+    both = [
+        texts_of(greedy(one, pad_batch(some), LIMIT))
+        for one in (model, models["float32"])
     ]
-    assert engine.written("float32", some, change) == written
-    intact = greedy(trained.model, pad_batch(some), LIMIT)
-    assert written != texts_of(intact)
-    for source in some[::8]:
-        target = given(trained.model, source)
-        found = engine.decoded("float32", source, target, change)
-        assert_equal(found, by_library(model, source, target))
+    assert both[0] != both[1]
 
 
-def test_without_the_causal_mask_each_row_sees_all(engine, trained, sources):
+def test_without_the_causal_mask_each_row_sees_all(engine, models, sources):
     """With one layer it writes as before: nothing is behind the last row."""
-    model, change = trained.model, {"causal": False}
+    model = models["float32"]
     for source in sources[::50]:
-        target = given(model, source)
-        every = torch.ones(1, 1, len(target), len(target), dtype=torch.bool)
-        found = engine.decoded("float32", source, target, change)
-        assert_equal(found, by_library(model, source, target, every))
-    some = sources[:8]
-    blind = engine.written("float32", some, change)
-    assert blind == engine.written("float32", some)
+        (written,) = texts_of(greedy(model, torch.tensor([source]), LIMIT))
+        size = len(written)
+        every = torch.ones(1, 1, size, size, dtype=torch.bool)
+        assert_as_library(
+            engine,
+            "float32",
+            model,
+            source,
+            {"causal": False},
+            target_mask=every,
+        )
 
 
-def test_a_row_that_may_see_nothing_gets_weights_zero(engine, trained):
-    found = engine.decoded("float32", [0, 0, 0], [1, 6])
-    assert_equal(found, by_library(trained.model, [0, 0, 0], [1, 6]))
-    assert found["encoder"].abs().max() == found["cross"].abs().max() == 0
+def test_a_row_that_may_see_nothing_gets_weights_zero(engine, models):
+    assert_as_library(engine, "float32", models["float32"], [0, 0, 0])
 
 
 OTHERS = {
@@ -353,26 +260,17 @@ OTHERS = {
 }
 
 
-def small(engine, **options):
-    """A small model with random weights, in the page too, as "small"."""
-    torch.manual_seed(0)
-    plain = {"d_model": 12, "heads": 3, "d_ff": 20, "dropout": 0.0}
-    depth = {"encoder_layers": 1, "decoder_layers": 1, "max_length": 20}
-    options = {"tied": "none"} | plain | depth | options
-    model = Transformer(TransformerConfig(9, 9, **options)).eval()
-    model = model.requires_grad_(False)
-    engine.add("small", save(model.state_dict()), vars(model.config))
-    return model.double()
-
-
 @pytest.mark.parametrize("name", first_quick(OTHERS))
 def test_other_models_of_the_library_run_too(engine, name):
-    model = small(engine, **OTHERS[name])
-    for seed in range(5):
-        torch.manual_seed(seed)
-        source = torch.randint(3, 9, (6,)).tolist() + [0] * seed
-        target = [1, *torch.randint(3, 9, (5,)).tolist()]
-        found = engine.decoded("small", source, target)
-        assert_equal(found, by_library(model, source, target))
-        beams = engine.searched("small", source, width=6, limit=LIMIT)
-        assert_same_beams(beams, model, source, 6, 0.6)
+    torch.manual_seed(0)
+    sizes = {"d_model": 12, "heads": 3, "d_ff": 20, "dropout": 0.0}
+    depth = {"encoder_layers": 1, "decoder_layers": 1, "max_length": 20}
+    options = {"tied": "none"} | sizes | depth | OTHERS[name]
+    model = Transformer(TransformerConfig(9, 9, **options)).eval()
+    model = model.requires_grad_(False)
+    add(engine, "small", save(model.state_dict()), vars(model.config))
+    model = model.double()
+    for pads in range(5):
+        source = torch.randint(3, 9, (6,)).tolist() + [0] * pads
+        beams = {"width": 6, "alpha": 0.6}
+        assert_as_library(engine, "small", model, source, beams=beams)

@@ -10,11 +10,6 @@ from lib.heads import merge_heads, split_heads
 
 SIZES = ("batch", "length", "heads", "d_head")
 FULLEST = [{"batch": 2, "length": 6, "heads": 4, "d_head": 3}]
-STATES = [
-    {"task": task, **dict(zip(SIZES, sizes, strict=True)), "number": 5}
-    for task in ("split", "merge")
-    for sizes in ([1, 3, 4, 2], [2, 6, 4, 3], [1, 1, 4, 2], [2, 5, 3, 1])
-]
 KEYS = [
     ("Tab Tab", "split into heads"),
     ("Tab Tab Tab Tab Tab", "number"),

@@ -95,11 +95,6 @@ FULLEST = [
     {"where": where, "convention": "module", "pads": NOTHING}
     for where in PLACES
 ]
-STATES = [
-    setting | {"pads": pads(number)} for number, setting in enumerate(SETTINGS)
-]
-
-
 def ids_of(is_pad: list[bool]) -> torch.Tensor:
     return torch.tensor([[PAD if pad else 7 for pad in is_pad]])
 

@@ -30,13 +30,6 @@ READ = """(e) => {
 }"""
 
 
-STATES = [
-    {"view": "alone", "width": 128, "base": 10, "m": 50, "n": 60},
-    {"view": "added", "width": 2, "m": 100, "n": 0},
-    {"width": 64, "base": 500_000, "m": 3, "n": 90},
-]
-
-
 FULLEST = [
     {"view": view, "width": 128, "base": 1_000_000, "m": 0, "n": 100}
     for view in ("alone", "added")

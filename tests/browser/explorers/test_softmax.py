@@ -38,11 +38,6 @@ RANDOM = {"source": "random", "temperature": 2, "width": 16, "seed": 7}
 FULLEST = [
     {"source": "random", "scaled": True, "temperature": 0.125, "width": 512}
 ]
-STATES = [
-    {"temperature": 0.125, "scaled": True},
-    {"source": "random", "seed": 1, "width": 2},
-    {"source": "random", "seed": 100, "width": 512, "temperature": 10},
-]
 KEYS = [
     ("Tab Tab", "menu"),
     ("ArrowRight Tab", "temperature T"),

@@ -29,12 +29,6 @@ HEADS = {
     "how, or when?": linked((0, 3), (2, 4), (1, 2)),
 }
 WEIGHTS = torch.stack(list(HEADS.values()))
-STATES = [
-    {"head": head, "side": side, "place": place}
-    for head in ("0", "1", "mean", "all")
-    for side in ("query", "key")
-    for place in range(6)
-]
 KEYS = [
     ("Tab Tab ArrowRight", {"head": "1"}),
     ("ArrowRight Tab", "eat asks"),
