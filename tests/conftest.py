@@ -103,9 +103,29 @@ def browser(chromium):
 
 
 @pytest.fixture(scope="session")
+def site():
+    """The folder of the built site; built first where it is missing."""
+    from tests.built import ROOT, SITE, build, my_turn
+
+    with my_turn(SITE.parent):
+        if not (SITE / "index.html").exists():
+            build(ROOT)
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """The site's address."""
+    from tests.built import served
+
+    with served(site) as there:
+        yield there
+
+
+@pytest.fixture(scope="session")
 def firefox(tmp_path_factory):
     """Headless Firefox, where there is one."""
-    from tests.explorers import bidi
+    from tests.browser import bidi
 
     if not bidi.program():
         pytest.skip("no Firefox here (apt install firefox-esr)")

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from book._ext.book_site.pages.mathematics import MATHML
 from book._ext.book_site.search.index import FILE, START
-from tests.site.conftest import ROOT, address, build, site  # noqa: F401
+from tests.built import ROOT, build
 from tools.gpu import source_hash
 from tools.source import taught
 

@@ -12,8 +12,8 @@ import yaml
 from nbformat.v4 import new_markdown_cell
 
 from book._ext.book_site.search.index import FILE, OF_SPHINX
+from tests.browser.visit import Visit, until
 from tests.extension.conftest import anchors_of, build, index_of, soup_of
-from tests.site.visit import Visit, until
 from tools.source.taught import contents
 
 HERE = Path(__file__).parent

@@ -1,0 +1,550 @@
+"""The date explorer: what it shows is what the library computes."""
+
+import base64
+import functools
+import re
+import shutil
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from playwright.sync_api import expect
+from safetensors.torch import load_file, save_file
+
+from kit import dates, explorers
+from kit.dates import generate, splits
+from kit.explorers.dates import date_explorer, examples
+from kit.trained import FOLDER, date_model
+from lib.beams import beam_search
+from lib.checkpoints import save_checkpoint
+from lib.decoding import greedy
+from lib.heads import record_weights
+from lib.training import Recipe, Trainer
+from lib.transformer import Transformer, TransformerConfig
+from tests.browser.explorers.shown import close, number, page_of
+from tests.browser.explorers.test_engine import LIMIT, rounded, silenced
+from tests.built import first_quick, served
+
+CROSS = "decoder.blocks.0.cross_attention"
+SELF = "decoder.blocks.0.self_attention"
+ENCODER = "encoder.blocks.0.attention"
+PLACES = {"cross": CROSS, "self": SELF, "encoder": ENCODER}
+TEXT = "dimanche 3 mars 2019"
+BOOK = "the book's weights"
+LIVE = "document.querySelector('date-explorer').live"
+ON = """(async () => {
+  const explorer = document.querySelector("date-explorer");
+  await explorer.ask();
+  explorer.value = explorer.start;
+})()"""
+INK = "(cell) => Number(cell.style.getPropertyValue('--w'))"
+KEYS = [
+    ("Tab Tab", "A date in words"),
+    ("Tab Tab Tab Enter", {"text": "March 3rd, 2019", "step": 9}),
+    ("Tab Tab Tab Tab Tab Tab Tab Tab Tab ArrowRight", {"head": "head 0"}),
+    ("Tab", "3"),
+    ("ArrowLeft ArrowLeft", {"step": 7}),
+    ("Tab", "Attention weights"),
+    ("ArrowDown", {"step": 8}),
+    ("ArrowUp ArrowUp", {"step": 6}),
+    ("", "Attention weights"),
+]
+
+
+def sample():
+    return date_explorer()
+
+
+@functools.cache
+def halves():
+    """The date model with the weights that the page has: float16."""
+    found = date_model()
+    return found._replace(model=rounded(found.model))
+
+
+@pytest.fixture
+def trained():
+    return halves()
+
+
+@pytest.fixture
+def live(show):
+    """Open it with the model loaded, at its start."""
+
+    def open_live(**options):
+        shown = show(sample(), **{"still": True} | options)
+        shown.page.evaluate(ON)
+        return shown
+
+    return open_live
+
+
+def type_in(shown, text):
+    """What a reader types, and Enter."""
+    shown.get("textbox").fill(text)
+    shown.press("Enter")
+
+
+def part(shown, name):
+    return shown.element.locator(f".{name}")
+
+
+def tiles(shown):
+    return part(shown, "tiles").first.get_by_role("button")
+
+
+def ids_of(trained, text):
+    return torch.tensor([trained.source.encode(" ".join(text.split()))])
+
+
+def tokens_of(trained, text, model=None):
+    """What the library writes: every token, the end too."""
+    written = greedy(model or trained.model, ids_of(trained, text), LIMIT)[0]
+    names = [trained.target.tokens[i] for i in written.tolist()]
+    return ["end" if name == "<eos>" else name for name in names]
+
+
+def iso_of(trained, text, model=None):
+    return "".join(tokens_of(trained, text, model)).removesuffix("end")
+
+
+def given(trained, text):
+    """The source, and BOS with what is written, but for the last token."""
+    ids = ids_of(trained, text)
+    written = greedy(trained.model, ids, LIMIT)[:, :-1]
+    return ids, torch.cat([torch.ones_like(ids[:, :1]), written], dim=1)
+
+
+def weights_of(trained, text):
+    """The shares of the tokens in each step, and the weights of each view."""
+    with record_weights(trained.model) as weights:
+        logits = trained.model(*given(trained, text))[0]
+    found = {view: weights[name][0] for view, name in PLACES.items()}
+    return logits.softmax(-1), found
+
+
+def assert_weights(shown, expected, within):
+    """Those that are drawn, and those that a screen reader reads."""
+    for read, room in ((INK, 0), ("(c) => Number(c.textContent)", 5.01e-3)):
+        row = f"(row) => [...row.cells].slice(1).map({read})"
+        close(shown.all(".look tbody tr", row), expected, within + room)
+
+
+def assert_tops(shown, trained, p, step):
+    """The likeliest tokens of a step, with their shares and bars."""
+    signs = {"<pad>": "∅", "<bos>": "⊢", "<eos>": "end"}
+    share, ids = p[step].topk(5)
+    names = [trained.target.tokens[i] for i in ids.tolist()]
+    assert shown.all(".tops dt") == [signs.get(name, name) for name in names]
+    close([float(x) for x in shown.all(".tops .number")], share, 6e-3)
+    close(shown.all(".tops i", INK), share, 1e-3)
+
+
+# --- Before the model is there
+
+
+def test_the_examples_are_shown_without_the_model(show, trained, few):
+    shown = show(sample(), still=True)
+    languages = {example["language"] for example in examples()}
+    assert len(languages) == len(dates.LANGUAGES)
+    for example in examples()[: few(10, 2)]:
+        shown.get("button", example["language"], exact=True).click()
+        text = example["text"]
+        assert shown.value["text"] == text
+        assert shown.value["iso"] == iso_of(trained, text)
+        assert tiles(shown).all_inner_texts() == tokens_of(trained, text)
+        p, weights = weights_of(trained, text)
+        assert_weights(shown, weights["cross"].mean(0), 2e-3)
+        shown.get("radio", "2").check()
+        assert_weights(shown, weights["cross"][2], 2e-3)
+        shown.get("radio", "mean").check()
+        assert_tops(shown, trained, p, shown.value["step"])
+    assert shown.element.evaluate("(e) => e.live === null")
+    assert not part(shown, "frame summary").first.is_visible()
+    shown.set(text="3 mars 2020")
+    expect(part(shown, "problem")).to_contain_text("Load the model")
+    expect(tiles(shown).first).not_to_be_visible()
+    assert shown.value["iso"] == ""
+
+
+def test_its_children_say_what_the_library_says(trained):
+    soup = BeautifulSoup(date_explorer().element(), "html.parser")
+    read, written = [
+        [[cell.get_text() for cell in row(["th", "td"])] for row in rows]
+        for rows in (table.tbody("tr") for table in soup("table"))
+    ]
+    for text, *_, iso in read:
+        assert iso_of(trained, text) == iso
+    p, weights = weights_of(trained, read[0][0])
+    mean = weights["cross"].mean(0)
+    for step, (_, sure, where) in enumerate(written):
+        assert abs(float(sure) - p[step].max()) < 0.011
+        place = int(re.search(r"character (\d+)", where)[1]) - 1
+        assert abs(mean[step].max() - mean[step, place]) < 1e-3
+
+
+# --- With the model
+
+
+def test_dates_are_written_as_torch_does(live, trained, few):
+    shown = live()
+    for example in generate(splits()["test"], few(40, 5), seed=3):
+        type_in(shown, example.text)
+        assert shown.value["iso"] == iso_of(trained, example.text)
+        found = tiles(shown).all_inner_texts()
+        assert found == tokens_of(trained, example.text)
+
+
+@pytest.mark.parametrize("view", first_quick(PLACES))
+def test_every_head_of_every_attention_is_drawn(live, trained, view):
+    shown, text = live(), "Donnerstag, 24. Dezember 1931"
+    shown.set(text=text, view=view)
+    _, weights = weights_of(trained, text)
+    heads = dict(enumerate(weights[view])) | {"mean": weights[view].mean(0)}
+    for head, expected in heads.items():
+        shown.get("radio", str(head), exact=True).check()
+        assert_weights(shown, expected, 1e-9)
+
+
+def test_the_likeliest_tokens_of_each_step_are_listed(live, trained):
+    shown, text = live(), "2019年3月3日"
+    shown.set(text=text)
+    p, weights = weights_of(trained, text)
+    written = tokens_of(trained, text)
+    for step, row in enumerate(weights["cross"].mean(0)):
+        shown.set(step=step)
+        assert_tops(shown, trained, p, step)
+        close(shown.all(".look .bars td", INK), row, 1e-9)
+        after = "".join(written[:step]) or "nothing"
+        best = f"{text[row.argmax()]} {row.max():.2f}"
+        assert shown.text(".note").startswith(
+            f"Writing {written[step]} after {after}, it looks most at {best}"
+        )
+
+
+@pytest.mark.parametrize("width", first_quick([4, 2, 8]))
+def test_beams_are_listed_with_their_scores(live, trained, width):
+    shown = live()
+    part(shown, "frame summary").nth(1).click()
+    for text in (TEXT, "3 ma 20", "1 fevri 1999"):
+        shown.set(text=text, width=width)
+        ids = ids_of(trained, text)
+        found = beam_search(trained.model, ids, width, limit=LIMIT)
+        rows = shown.all(".beams tr")[1:]
+        for row, ids, *scores in zip(
+            rows, found.ids[0], found.log_p[0], found.scores[0], strict=True
+        ):
+            written, *said = row.split()
+            assert written == trained.target.decode(ids)
+            close([number(x) for x in said], torch.stack(scores), 5.01e-4)
+        part(shown, "beams button").nth(1).click()
+        assert shown.value["picked"] == 1
+        assert shown.value["iso"] == trained.target.decode(found.ids[0, 1])
+        shown.set(picked=0)
+
+
+def test_what_is_taken_away_is_missing(live, trained):
+    shown, silent = live(), []
+    part(shown, "frame summary").first.click()
+    for name, legend in {
+        f"{CROSS}.2": "heads: decoder, cross",
+        f"{SELF}.0": "heads: decoder, self",
+        f"{ENCODER}.1": "heads: encoder",
+    }.items():
+        silent.append(name)
+        group = shown.get("group", legend)
+        group.get_by_role("checkbox", name=name[-1]).uncheck()
+        model = silenced(trained.model, silent)
+        assert shown.value["silent"] == silent
+        assert shown.value["iso"] == iso_of(trained, TEXT, model)
+    shown.get("button", "Start again").click()
+    assert shown.value["iso"] == iso_of(trained, TEXT)
+    shown.get("checkbox", "positions").uncheck()
+    assert shown.value["iso"] != iso_of(trained, TEXT)
+    assert shown.value["doubt"] == "wrong"
+
+
+def test_masks_hide_and_without_them_more_is_seen(live, trained):
+    shown = live()
+    unseen = part(shown, "unseen")
+    right = iso_of(trained, TEXT)
+    assert shown.set(pads=12)["iso"] == right
+    assert unseen.count() == 12 * 11
+    assert shown.set(padding=False)["iso"] != right
+    assert unseen.count() == 0
+    shown.set(pads=0, padding=True, view="self")
+    assert unseen.count() == 11 * 10 / 2
+    # Without the causal mask all rows are read at once.
+    assert shown.set(causal=False)["iso"] == right
+    assert unseen.count() == 0
+    source, target = given(trained, TEXT)
+    every = torch.ones(1, 1, 11, 11, dtype=torch.bool)
+    best = trained.model(source, target, None, every)[0].argmax(-1).tolist()
+    names = [trained.target.tokens[i] for i in best]
+    _, row = part(shown, "tiles").all()
+    found = row.get_by_role("button").all_inner_texts()
+    assert found == ["end" if name == "<eos>" else name for name in names]
+    pairs = zip(found, tokens_of(trained, TEXT), strict=True)
+    wrong = sum(one != other for one, other in pairs)
+    assert row.locator(".wrong").count() == wrong > 0
+
+
+# --- While a reader types
+
+
+def test_what_cannot_be_read_is_said_instead_of_an_answer(live):
+    shown = live()
+    said = part(shown, "problem")
+    for text, words in (("", "Type a date."), ("3 mars " * 10, "At most 64")):
+        box = tiles(shown).first.bounding_box()
+        height = shown.element.bounding_box()["height"]
+        type_in(shown, text)
+        expect(said).to_contain_text(words)
+        place = said.bounding_box()
+        assert box["y"] <= place["y"] <= box["y"] + box["height"]
+        for old in ("tile", "look", "tops"):
+            expect(part(shown, old).first).not_to_be_visible()
+        expect(part(shown, "verdict")).to_be_empty()
+        assert shown.value["iso"] == shown.value["doubt"] == ""
+        assert shown.element.bounding_box()["height"] == height
+        assert shown.violations() == []
+        type_in(shown, "3 mars 2019")
+        expect(said).to_be_empty()
+        expect(tiles(shown).first).to_be_visible()
+        assert "Writing" in shown.text(".note")
+
+
+def test_while_it_writes_the_field_is_the_readers_own(show):
+    """A reader types the next date, asks for it, or for nothing at all."""
+    shown = show(sample(), apart=True)
+    field, clock = shown.get("textbox"), shown.page.clock
+    verdict, seen = part(shown, "verdict"), part(shown, "tile:visible")
+    clock.install(time=0)  # a tile comes when it is moved
+    clock.pause_at(1000)
+    type_in(shown, "3 augusti 1999")
+    expect(seen).to_have_count(1)  # the model has come
+    assert shown.probe("active") == "A date in words"
+    field.fill("8 mai 1945")
+    clock.run_for(3 * 150)
+    expect(seen).to_have_count(4)
+    expect(verdict).to_be_empty()
+    clock.run_for(10 * 150)
+    expect(verdict).to_contain_text("1999-08-03")
+    expect(verdict).not_to_be_visible()  # it is of another text
+    assert field.input_value() == "8 mai 1945"
+    field.fill("3 augusti 1999")
+    expect(verdict).to_be_visible()
+    for text, count in (("9 mai 1945", 4), ("", 0), ("4 mai 1945", 4)):
+        type_in(shown, text)
+        expect(seen).to_have_count(min(count, 1))
+        clock.run_for(3 * 150)
+        expect(seen).to_have_count(count)
+    field.fill("half a d")
+    clock.run_for(10 * 150)
+    expect(verdict).to_contain_text("1945-05-04. ✓")
+    assert field.input_value() == "half a d"
+    assert shown.value["text"] == "4 mai 1945"
+    assert shown.probe("active") == "A date in words"
+    shown.get("button", "Start again").click()
+    assert field.input_value() == shown.value["text"] == TEXT
+    field.fill("half a d")
+    shown.get("button", "German").click()
+    assert field.input_value() == shown.value["text"] != "half a d"
+
+
+# --- A reader's own weights
+
+
+def trainer(**options):
+    torch.manual_seed(5)
+    sizes = date_model().card["config"] | options
+    return Trainer(Transformer(TransformerConfig(**sizes)), Recipe(float))
+
+
+def file_field(shown):
+    part(shown, "frame summary").nth(2).click()
+    return shown.element.locator("input[type=file]")
+
+
+def assert_writes_as(shown, trained, model, name):
+    """It has the weights of this file, and writes as this model."""
+    shown.page.wait_for_function(
+        f"(name) => {LIVE.removesuffix('.live')}.value.weights === name",
+        arg=name,
+    )
+    text = shown.value["text"]
+    assert shown.value["iso"] == iso_of(trained, text, model.double().eval())
+    assert shown.value["iso"] != iso_of(trained, text)
+
+
+def test_a_checkpoint_of_chapter_11_is_taken(live, trained, tmp_path):
+    mine = trainer()
+    for weight in mine.average.parameters():
+        weight.data *= 1.5
+    path = tmp_path / "mine.safetensors"
+    save_checkpoint(mine, path)
+    shown = live()
+    back = shown.get("button", "Back to the book's")
+    field = file_field(shown)
+    assert not back.is_visible()
+    field.set_input_files(path)
+    assert_writes_as(shown, trained, mine.average, path.name)
+    back.click()
+    assert shown.value["iso"] == iso_of(trained, TEXT)
+
+
+@pytest.mark.slow
+def test_a_state_dict_is_taken_when_it_is_dropped(live, trained, tmp_path):
+    mine = trainer().model.double()
+    path = tmp_path / "plain.safetensors"
+    save_file(mine.state_dict(), path)
+    shown = live()
+    content = shown.page.evaluate_handle(
+        "([text, name]) => { const data = new DataTransfer();"
+        "const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));"
+        "data.items.add(new File([bytes], name)); return data }",
+        [base64.b64encode(path.read_bytes()).decode(), path.name],
+    )
+    for event in ("dragover", "drop"):
+        frame = part(shown, "frame")
+        frame.dispatch_event(event, {"dataTransfer": content})
+    assert_writes_as(shown, trained, mine, path.name)
+    shown.get("button", "Start again").click()
+    assert shown.value["weights"] == BOOK
+    assert shown.value["iso"] == iso_of(trained, TEXT)
+
+
+def without(name):
+    """The weights of the book but one."""
+    tensors = load_file(FOLDER / "dates.safetensors")
+    del tensors[name]
+    return tensors
+
+
+def with_nan(name):
+    """The weights of the book, of which one row is not finite."""
+    tensors = load_file(FOLDER / "dates.safetensors")
+    tensors[name][0] = torch.nan
+    return tensors
+
+
+WEIGHT = "tables.output.weight"
+OTHERS = {
+    "attention.norm.bias: expected 64, got 32": lambda: trainer(
+        d_model=32
+    ).model.state_dict(),
+    "encoder.blocks.1": lambda: trainer(encoder_layers=2).model.state_dict(),
+    f"{WEIGHT} is missing": lambda: without(WEIGHT),
+    f"{WEIGHT}: not every number is finite": lambda: with_nan(WEIGHT),
+    "It holds no Transformer": lambda: {"a": torch.ones(2)},
+    "This is no safetensors file": lambda: None,
+}
+
+
+@pytest.mark.parametrize("said", first_quick(OTHERS))
+def test_other_files_are_refused(live, tmp_path, said):
+    path, tensors = tmp_path / "other.safetensors", OTHERS[said]()
+    if tensors is None:
+        path.write_bytes(b"no tensors here, only words")
+    else:
+        save_file(tensors, path)
+    shown = live()
+    file_field(shown).set_input_files(path)
+    expect(part(shown, "note.warn")).to_contain_text(said)
+    assert shown.value["weights"] == BOOK
+    assert shown.set(text="3 mars 2019")["iso"] == "2019-03-03"
+    assert "Writing" in shown.text(".note")
+
+
+# --- On the site, where the model is fetched when it is asked for
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A page as the site has it, with its scripts beside it."""
+    explorer = date_explorer()
+    copy(explorer.scripts, tmp_path)
+    tags = [f'<script src="{n}.js" defer></script>' for n in explorer.scripts]
+    html = page_of(explorer.element() + "".join(tags))
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def address(folder):
+    with served(folder) as there:
+        yield there.rstrip("/")
+
+
+def copy(scripts, folder):
+    for name in scripts:
+        shutil.copy(explorers.FOLDER / f"{name}.js", folder)
+
+
+def test_the_model_is_fetched_when_it_is_asked_for(browser, address, folder):
+    """It may be late, or fail; what is asked for meanwhile is answered."""
+    tab, asked, held = browser.new_page(reduced_motion="reduce"), [], []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(f"{address}/page.html")
+    field = tab.get_by_label("A date in words")
+    button, said = tab.locator("form button"), tab.locator(".problem")
+    tile = tab.locator(".tile").first
+    later = [f"{address}/{name}.js" for name in date_explorer().later]
+    tab.get_by_role("button", name="German").click()
+    assert not {*later} & {*asked}
+    size = round(
+        explorers.FOLDER.joinpath("date_model.js").stat().st_size / 1e3
+    )
+    expect(button).to_have_text(f"Ask it (loads {size} kB)")
+    button.click()  # but the files are not there
+    expect(said).to_have_text("The model's file could not be loaded.")
+    expect(tile).not_to_be_visible()
+    assert button.get_attribute("aria-disabled") == "false"
+    copy(date_explorer().later, folder)
+    tab.route("**/date_model.js", lambda route: held.append(route))
+    for text in ("3 augusti 1999", "8 mai 1945"):
+        field.fill(text)
+        field.press("Enter")
+        expect(said).to_have_text("Loading the model …")
+        expect(tile).not_to_be_visible()
+        expect(button).to_have_text("Loading …")
+        assert button.get_attribute("aria-disabled") == "true"
+        expect(field).to_be_focused()
+    tab.get_by_role("button", name="German").click()
+    expect(tile).to_be_visible()
+    field.fill("9 mai 1945")
+    field.press("Enter")
+    (route,) = held
+    route.continue_()
+    expect(tab.locator(".verdict")).to_have_text(
+        "1945-05-09. ✓ The text says this date."
+    )
+    expect(button).to_have_text("Write")
+    expect(field).to_be_focused()
+    assert {*later} < {*asked}
+    assert all(url.startswith(address) for url in asked)
+    tab.close()
+
+
+@pytest.mark.slow
+def test_a_page_that_is_a_file_fetches_it_too(browser, folder):
+    copy(date_explorer().later, folder)
+    tab = browser.new_page()
+    tab.goto((folder / "page.html").as_uri())
+    tab.get_by_label("A date in words").press("Enter")
+    tab.wait_for_function(LIVE)
+    tab.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1100])
+def test_everything_open_is_readable_and_fits(live, width, dark):
+    shown = live(width=width, dark=dark)
+    for panel in part(shown, "frame summary").all():
+        panel.click()
+    shown.set(width=4, causal=False, view="self", pads=3)
+    assert shown.violations() == []
+    shown.assert_fits()
+    shown.set(view="encoder", text="Donnerstag, 24. Dezember 1931")
+    shown.assert_fits()

@@ -1,0 +1,161 @@
+"""The explorer of weights against torch."""
+
+import math
+
+import pytest
+import torch
+
+from kit.explorers.weights import weights_explorer
+from tests.browser.explorers.shown import close
+from tests.built import first_quick
+
+WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
+
+
+def linked(*pairs):
+    """Weights as in chapter 5: each property finds the one it asks for."""
+    facts = torch.eye(6)[[0, 3, 3, 2, 1, 4]]
+    facts[1] /= 2
+    facts[4, 0] = 0.5
+    queries, keys = torch.zeros(2, 6, 3)
+    for column, (asks, answers) in enumerate(pairs):
+        queries[asks, column], keys[answers, column] = 20, 1
+    scores = facts @ queries @ (facts @ keys).T
+    return (scores / math.sqrt(3)).softmax(dim=1)
+
+
+HEADS = {
+    "what?": linked((3, 0), (2, 1), (4, 2)),
+    "how, or when?": linked((0, 3), (2, 4), (1, 2)),
+}
+WEIGHTS = torch.stack(list(HEADS.values()))
+KEYS = [
+    ("Tab Tab ArrowRight", {"head": "1"}),
+    ("ArrowRight Tab", "eat asks"),
+    ("ArrowDown", {"head": "mean", "side": "query", "place": 4}),
+    ("ArrowDown ArrowDown", {"side": "key", "place": 0}),
+    ("", "Life is asked"),
+]
+EAT = {"side": "query", "place": 3}
+SAYS = [
+    (EAT, ".note", "“eat” gives 1.00 to “dessert”; its row sums to 1.00."),
+    (
+        EAT | {"place": 0},
+        ".note",
+        "“Life” gives 0.17 to every word; its row sums to 1.00.",
+    ),
+    (
+        EAT | {"head": "mean"},
+        ".note",
+        "“eat” gives 0.50 to “dessert”, 0.50 to “first”; its row sums to "
+        "1.00.",
+    ),
+    (
+        {"head": "1", "side": "key", "place": 1},
+        ".note",
+        "“is” gets 0.17 from “is”, 0.17 from “short”, 0.17 from “first”; its "
+        "column sums to 0.50.",
+    ),
+    (
+        EAT | {"head": "all"},
+        ".note",
+        "Head “what?”: “eat” gives 1.00 to “dessert”; its row sums to 1.00. "
+        "Head “how, or when?”: “eat” gives 1.00 to “first”; its row sums to "
+        "1.00.",
+    ),
+    ({"head": "all"}, ".tables caption", list(HEADS)),
+    (
+        EAT | {"head": "all"},
+        "label.key:nth-of-type(11) .share span",
+        ["1.00", "0.00"],
+    ),
+]
+
+
+def sample():
+    return weights_explorer(WORDS, HEADS, "eat")
+
+
+@pytest.fixture
+def shown(show):
+    return show(sample())
+
+
+def assert_as_torch(shown, weights):
+    """Each choice of a head and a word shows the numbers of `weights`."""
+    heads, length, _ = weights.shape
+    tables = {str(n): weights[n : n + 1] for n in range(heads)}
+    if heads > 1:
+        tables |= {"mean": weights.mean(0, keepdim=True), "all": weights}
+    states = [
+        {"head": head, "side": side, "place": place}
+        for head in tables
+        for side in ("query", "key")
+        for place in range(length)
+    ]
+    for state, (value, _) in zip(states, shown.each(states), strict=True):
+        axis = 1 + (state["side"] == "key")
+        wanted = tables[state["head"]].select(axis, state["place"])
+        close(value["shares"], wanted)
+        close(value["sums"], wanted.sum(1))
+
+
+@pytest.mark.parametrize(
+    "heads, length", first_quick([(3, 2), (1, 1), (1, 3), (4, 7)])
+)
+def test_random_weights_of_other_sizes_are_those_of_torch(heads, length, show):
+    torch.manual_seed(heads)
+    weights = (3 * torch.randn(heads, length, length)).softmax(-1)
+    named = {f"head {n}": table for n, table in enumerate(weights)}
+    words = [f"w{n}" for n in range(length)]
+    shown = show(weights_explorer(words, named, words[-1]))
+    assert shown.value["place"] == length - 1
+    assert_as_torch(shown, weights)
+
+
+def test_words_lines_and_tables_show_the_same_numbers(shown):
+    assert_as_torch(shown, WEIGHTS)
+    for head, side, place in ((0, "query", 3), (1, "key", 4)):
+        shown.set(head=head, side=side, place=place)
+        table = WEIGHTS[head]
+        share = table[place] if side == "query" else table[:, place]
+        other = f"label.{'key' if side == 'query' else 'query'}"
+        beside = [float(text) for text in shown.all(f"{other} .share")]
+        close(beside, share, 5.01e-3)
+        inked = "(e) => Number(e.style.getPropertyValue('--w'))"
+        close(shown.all(other, inked), share)
+        cells = [float(text) for text in shown.all(".tables td")]
+        close(cells, table.flatten(), 5.01e-3)
+        widths = "(e) => Number(e.getAttribute('stroke-width'))"
+        close(shown.all("path.on", widths), 12 * share, 1e-3)
+
+
+def test_lines_run_from_the_word_that_asks_to_the_one_that_is_asked(shown):
+    shown.set(head="0", side="query", place=3)
+    lines = shown.all("path.on", "(e) => e.getAttribute('d')")
+    assert lines[WORDS.index("dessert")] == "M0 3.5 C45 3.5 55 4.5 100 4.5"
+    shown.set(head="all")
+    dashes = shown.all("path.on", "(e) => e.getAttribute('stroke-dasharray')")
+    assert set(dashes) == {None, "8 4"}
+
+
+def test_a_finger_picks_a_word_or_a_row(show):
+    shown = show(sample(), width=360, height=740, touch=True)
+    shown.element.locator("label.key").nth(0).tap()
+    assert (shown.value["side"], shown.value["place"]) == ("key", 0)
+    shown.element.locator(".tables td").nth(2 * 6 + 1).tap()
+    assert (shown.value["side"], shown.value["place"]) == ("query", 2)
+
+
+def test_a_mouse_previews_and_changes_nothing(shown):
+    before = shown.value
+    shown.element.locator("label.query").nth(0).hover()
+    assert "“Life” gives" in shown.text(".note")
+    assert shown.value == before
+    shown.page.mouse.move(1, 1)
+    assert "“eat” gives" in shown.text(".note")
+
+
+def test_without_a_script_the_same_weights_stand_in_tables(show):
+    cells = show(sample(), script=False).all("td:not(:empty)")
+    close([float(text) for text in cells], WEIGHTS.flatten(), 5.01e-3)

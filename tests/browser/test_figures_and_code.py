@@ -1,0 +1,254 @@
+"""Figures that open large, code that is copied, links to headings."""
+
+import pytest
+
+from tests.browser.record import in_every_light, violations
+from tests.browser.visit import comes, until
+from tests.built import slow
+
+CHAPTER = "book/05_heads.html"
+COLOURS = "book/03_scoring_with_einsum.html"  # has a figure that keeps them
+SIZES = {"desktop": (1400, 900), "phone": (360, 740)}
+COPIED = "navigator.clipboard.readText()"
+FOCUS = "document.activeElement"
+SHADE = "(image) => getComputedStyle(image).filter"
+
+
+@pytest.fixture
+def visit(window, address):
+    visit = window()
+    visit.load(address + CHAPTER)
+    yield visit
+    visit.assert_calm()
+
+
+@pytest.fixture
+def tab(visit):
+    return visit.tab
+
+
+@pytest.fixture
+def phone(window, address):
+    tab = window(360, 740, touch=True).tab
+    tab.goto(address + CHAPTER)
+    return tab
+
+
+@pytest.fixture
+def dialog(tab):
+    return tab.locator("dialog.zoom")
+
+
+def number(dialog):
+    return dialog.get_attribute("aria-label")
+
+
+def figure(tab, index):
+    return tab.locator("main figure").nth(index)
+
+
+def each_figure(tab):
+    """Open the first figure and go through all of the page."""
+    figure(tab, 0).locator("img").click()
+    for _ in range(tab.locator("main figure img").count()):
+        yield tab.locator("dialog.zoom img")
+        tab.keyboard.press("ArrowRight")
+
+
+def test_a_figure_opens_by_click_and_by_key(tab, dialog):
+    for show in (
+        lambda: figure(tab, 1).locator("img").click(),
+        lambda: figure(tab, 1).locator(".zoom-button").click(),
+        lambda: figure(tab, 1).locator(".zoom-button").press("Enter"),
+    ):
+        show()
+        assert number(dialog) == "Figure 5.2"
+        large = dialog.locator("img")
+        small = figure(tab, 1).locator("img")
+        assert large.get_attribute("alt") == small.get_attribute("alt")
+        assert large.bounding_box()["width"] > small.bounding_box()["width"]
+        caption = figure(tab, 1).locator("figcaption p").inner_text()
+        assert dialog.locator("figcaption").inner_text() == (
+            caption.removesuffix("#")
+        )
+        tab.keyboard.press("Escape")
+        assert not dialog.is_visible()
+    figure(tab, 0).locator("img").click()
+    tab.mouse.click(3, 450)  # beside it
+    assert not dialog.is_visible()
+
+
+def test_arrows_lead_through_the_figures(tab, dialog):
+    url = tab.url
+    seen = [number(dialog) for _ in each_figure(tab)]
+    assert number(dialog) == seen[0] and len({*seen}) == len(seen)
+    dialog.get_by_role("button", name="Previous figure").click()
+    assert number(dialog) == seen[-1]
+    assert dialog.get_by_role("status").inner_text().startswith(seen[-1])
+    tab.keyboard.press("ArrowLeft")
+    assert number(dialog) == seen[-2]
+    assert tab.url == url
+
+
+@pytest.mark.slow
+def test_the_focus_returns_to_the_figure_that_was_shown(tab, dialog):
+    figure(tab, 0).locator(".zoom-button").press("Enter")
+    tab.keyboard.press("ArrowRight")
+    dialog.get_by_role("button", name="Close").click()
+    until(tab, f"{FOCUS}.ariaLabel === 'Enlarge figure 5.2'")
+    box = figure(tab, 1).locator("img").bounding_box()
+    assert 0 <= box["y"] and box["y"] + box["height"] <= 900
+
+
+@pytest.mark.parametrize(
+    "name, page",
+    [
+        slow("phone", CHAPTER),
+        slow("desktop", COLOURS),
+        slow("phone", COLOURS),
+        slow("desktop", CHAPTER),
+    ],
+)
+def test_every_figure_fits_or_can_be_moved(tab, dialog, address, name, page):
+    width, height = SIZES[name]
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.goto(address + page)
+    for image in each_figure(tab):
+        until(tab, "(i) => i.complete", arg=image.element_handle())
+        stage = dialog.locator(".zoom-stage").bounding_box()
+        box = image.bounding_box()
+        assert stage["height"] > 150
+        if name == "desktop":
+            assert box["width"] <= stage["width"] + 1
+            assert box["height"] <= stage["height"] + 1
+        else:
+            assert box["width"] >= stage["width"] - 1
+            assert box["x"] >= stage["x"] - 1
+            assert box["y"] >= stage["y"] - 1
+        ratio = image.evaluate("(i) => i.naturalWidth / i.naturalHeight")
+        assert box["width"] / box["height"] == pytest.approx(ratio, rel=0.02)
+    root = "document.scrollingElement.scrollWidth"
+    assert tab.evaluate(root) <= width
+
+
+@pytest.mark.slow
+def test_a_figure_about_colours_keeps_them(tab, dialog, address):
+    """Figures have the ground of the page: in the dark they are turned."""
+    tab.emulate_media(color_scheme="dark")
+    tab.goto(address + COLOURS)
+    small = tab.locator(".tag_keep-colours figure img")
+    assert small.evaluate(SHADE) == "none"
+    filters = {True: [], False: []}
+    for image in each_figure(tab):
+        filters[image.evaluate(SHADE) == "none"].append(number(dialog))
+    kept = tab.locator(".tag_keep-colours .caption-number").all_inner_texts()
+    names = [text.strip().replace("Fig.", "Figure") for text in kept]
+    assert filters[True] == names and filters[False]
+
+
+@pytest.mark.slow
+def test_the_large_figure_is_legible(visit):
+    figure(visit.tab, 0).locator("img").click()
+    assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
+    assert violations(visit.tab, "dialog") == []
+
+
+@pytest.mark.slow
+def test_a_drawing_with_links_does_not_open(tab, address):
+    tab.goto(address + "book/10_transformer.html")
+    buttons = tab.locator(".zoom-button").count()
+    assert buttons == tab.locator("main figure img").count()
+
+
+def copy_buttons(tab):
+    return tab.locator(".copy-button:visible")
+
+
+@pytest.mark.slow
+def test_all_copy_buttons_are_one_stop(tab):
+    stops = tab.locator(".copy-button[tabindex='0']")
+    assert copy_buttons(tab).count() > 20
+    assert stops.count() == 1
+    assert tab.locator(".cell_output .copy-button").count() == 0
+    code = tab.locator(".cell_input pre:visible").nth(12)
+    code.evaluate("(c) => c.scrollIntoView({ block: 'start' })")
+
+    def is_in_view():
+        return stops.count() == 1 and 0 <= stops.bounding_box()["y"] <= 900
+
+    assert comes(tab, is_in_view)
+
+
+def test_code_is_copied_and_up_and_down_lead_to_the_other_boxes(tab):
+    copy_buttons(tab).nth(2).focus()
+    for key, index in [("Down", 3), ("Down", 4), ("Up", 3)]:
+        tab.keyboard.press(f"Arrow{key}")
+        wanted = copy_buttons(tab).nth(index)
+        assert wanted.evaluate("(b) => b === document.activeElement")
+        assert wanted.get_attribute("tabindex") == "0"
+    tab.keyboard.press("Enter")
+    assert comes(tab, lambda: wanted.inner_text() == "Copied")
+    code = wanted.locator("xpath=preceding-sibling::pre")
+    assert tab.evaluate(COPIED) == code.text_content().rstrip()
+
+
+@pytest.mark.slow
+def test_on_a_phone_the_buttons_show_and_hide_no_code(phone):
+    for name in (".copy-button", ".zoom-button"):
+        shown = phone.locator(f"{name}:visible").first
+        assert shown.evaluate("(b) => getComputedStyle(b).opacity") == "1"
+        box = shown.bounding_box()
+        assert box["width"] >= 24 and box["height"] >= 24
+    code = phone.locator(".cell_input pre:visible").first
+    code.evaluate("(c) => c.scrollTo(1e4, 0)")
+    end = """(c) => {
+        const text = document.createRange();
+        text.selectNodeContents(c);
+        return Math.max(...[...text.getClientRects()].map((r) => r.right));
+    }"""
+    button = code.locator("xpath=following-sibling::button").bounding_box()
+    assert code.evaluate(end) <= button["x"] + 1
+
+
+@pytest.mark.slow
+def test_on_a_phone_a_tap_on_a_heading_shows_its_sign(phone):
+    signs = phone.locator("main .headerlink")
+    shown = "(all) => all.map((s) => Number(getComputedStyle(s).opacity))"
+    assert not any(signs.evaluate_all(shown))
+    heading = phone.locator("#the-cut > h2")
+    heading.tap(position={"x": 5, "y": 10})
+    sign = heading.locator(".headerlink")
+    box = sign.bounding_box()
+    assert box["width"] >= 24 and box["height"] >= 24
+    assert sign.evaluate("(s) => getComputedStyle(s).opacity") == "1"
+    assert sum(signs.evaluate_all(shown)) == 1
+    sign.tap()
+    assert comes(phone, lambda: phone.evaluate(COPIED).endswith("#the-cut"))
+
+
+@pytest.mark.slow
+def test_the_sign_at_a_heading_copies_its_link(tab):
+    tab.locator("#the-cut > h2 .headerlink").click()
+    said = tab.get_by_text("The link is copied.")
+    assert comes(tab, lambda: said.count() == 1)
+    assert tab.url.endswith("#the-cut")
+    assert tab.evaluate(COPIED) == tab.url
+
+
+@pytest.mark.slow
+def test_without_scripts_figures_and_code_are_as_they_were(bare):
+    tab = bare(CHAPTER)
+    assert tab.locator(".zoom-button, .copy-button, dialog").count() == 0
+    assert tab.locator("main figure img").first.is_visible()
+
+
+@pytest.mark.slow
+def test_paper_has_none_of_the_buttons(tab):
+    tab.emulate_media(media="print")
+    for name in (".zoom-button", ".copy-button", ".page-links"):
+        assert not tab.locator(name).first.is_visible()
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for code in tab.locator(".cell_input pre").all():
+        lines = code.text_content().count("\n")
+        may = code.evaluate("(c) => getComputedStyle(c).breakInside") == "auto"
+        assert may == (lines >= 24)  # long code may break

@@ -1,0 +1,121 @@
+"""The keys of the pages: arrows to the neighbours, "/" to the search."""
+
+import pytest
+
+from tests.browser.visit import until
+from tests.built import PAGES, first_quick
+
+CHAPTER = "book/05_heads.html"
+AFTER, BEFORE = "book/06_positions.html", "book/04_masks.html"
+HELD = ["Alt+Shift", "Shift", "Control", "Meta"]
+OWNERS = [
+    "<input class='here'>",
+    "<textarea class='here'></textarea>",
+    "<select class='here'><option>1</select>",
+    "<p class='here' contenteditable>x</p>",
+    "<p class='here' role='slider' tabindex='0'>x</p>",
+    "<any-explorer class='here' tabindex='0'>x</any-explorer>",
+    "<pre class='here' tabindex='0'>" + "m" * 300 + "</pre>",
+]
+PUT = "(h) => document.querySelector('h1').insertAdjacentHTML('afterend', h)"
+NAME = "document.activeElement.name"
+
+
+@pytest.fixture
+def tab(window, address):
+    visit = window()
+    visit.load(address + CHAPTER)
+    yield visit.tab
+    assert visit.messages == []
+
+
+def stays(tab, key="ArrowRight"):
+    """Does the page stay when this key is pressed?"""
+    before = tab.url
+    tab.keyboard.press(key)
+    tab.wait_for_timeout(150)
+    return tab.url == before
+
+
+@pytest.mark.slow
+def test_arrows_lead_to_the_neighbours(tab, address):
+    for key, page in (("Right", AFTER), ("Left", CHAPTER), ("Left", BEFORE)):
+        tab.keyboard.press(f"Arrow{key}")
+        tab.wait_for_url(address + page)
+
+
+@pytest.mark.slow
+def test_the_arrow_belongs_to_another_key_or_to_what_has_the_focus(tab):
+    for key in HELD:
+        assert stays(tab, f"{key}+ArrowRight"), key
+    for owner in OWNERS:
+        tab.evaluate(PUT, owner)
+        tab.locator(".here").focus()
+        assert stays(tab), owner
+        tab.locator(".here").evaluate("(here) => here.remove()")
+
+
+@pytest.mark.slow
+def test_the_arrow_belongs_to_an_open_dialog_and_to_a_wide_page(tab):
+    tab.evaluate(
+        "const box = document.createElement('dialog');"
+        "document.body.append(box); box.showModal();"
+    )
+    assert stays(tab)
+    tab.keyboard.press("Escape")
+    tab.evaluate(
+        "document.querySelector('dialog').remove();"
+        "document.querySelector('h1').style.width = '3000px';"
+    )
+    assert stays(tab)
+
+
+@pytest.mark.parametrize("width", first_quick([1400, 360]))
+def test_a_slash_leads_to_the_search(tab, address, width):
+    tab.set_viewport_size({"width": width, "height": 700})
+    tab.keyboard.press("Control+/")
+    assert tab.evaluate(NAME) is None
+    tab.keyboard.press("/")
+    until(tab, f"{NAME} === 'q'")  # the menu of a narrow window opens first
+    field = tab.locator(".book-search input")
+    assert field.is_visible()
+    tab.keyboard.type("a/b")
+    assert field.input_value() == "a/b"
+    assert stays(tab)
+    tab.goto(f"{address}search.html")
+    tab.keyboard.press("/")
+    tab.keyboard.type("a/b")
+    assert tab.locator("main [name=q]").input_value() == "a/b"
+
+
+@pytest.mark.slow
+def test_the_keys_can_be_switched_off(tab, address):
+    button = tab.locator(".keys-button")
+    button.click()
+    assert button.inner_text() == "Turn them on"
+    tab.evaluate("document.activeElement.blur()")
+    tab.keyboard.press("/")
+    assert tab.evaluate(NAME) is None
+    assert stays(tab)
+    tab.reload()
+    assert stays(tab)
+    button.click()
+    tab.evaluate("document.activeElement.blur()")
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_url(address + AFTER)
+    tab.reload()
+    assert button.inner_text() == "Turn these keys off"
+
+
+@pytest.mark.slow
+def test_without_scripts_nothing_speaks_of_keys(bare):
+    tab = bare(CHAPTER)
+    assert not tab.locator(".keys").is_visible()
+    assert tab.locator(".page-links a").first.is_visible()
+
+
+@pytest.mark.slow
+def test_no_page_sets_a_cookie(tab, address):
+    for page in (PAGES[0], CHAPTER, "search.html"):
+        tab.goto(address + page)
+    assert tab.context.cookies() == []

@@ -1,0 +1,316 @@
+"""The menu and the contents, light and dark, and the page on paper."""
+
+import pytest
+
+from tests.browser.visit import Visit, comes, until
+from tests.built import NOTEBOOKS, PAGES
+from tools.editions.publish import editions
+
+LONG = "book/04_masks.html"
+FORMULAS = "book/03_scoring_with_einsum.html"
+TOP = "(element) => element.getBoundingClientRect().top"
+GROUND = "getComputedStyle(document.body).backgroundColor"
+FOCUS = "document.activeElement.closest('.menu, .menu-button').className"
+
+
+@pytest.fixture
+def tab(window):
+    return window(1440).tab
+
+
+def comes_into_view(locator):
+    """Does the element come to stand in the window?"""
+    return comes(locator.page, lambda: in_view(locator))
+
+
+def goes(locator):
+    """Does the element become invisible?"""
+    return comes(locator.page, lambda: not locator.is_visible())
+
+
+def in_view(locator):
+    """Does the element stand in the window?"""
+    window, box = locator.page.viewport_size, locator.bounding_box()
+    return (
+        box is not None
+        and 0 <= box["x"] <= box["x"] + box["width"] <= window["width"]
+        and 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
+    )
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_menu_opens_over_a_scrolled_page(window, address, has_scripts):
+    phone = window(360, 740, java_script_enabled=has_scripts).tab
+    phone.goto(address + LONG)
+    phone.mouse.move(180, 400)
+    phone.mouse.wheel(0, 5000)
+    until(phone, "scrollY > 3500")
+    button, title = phone.locator(".menu-button"), phone.locator("h1")
+    place = title.bounding_box()["y"]
+    press(button)
+    for name in ("input[name=q]", ".page-toc ul ul a"):
+        assert comes_into_view(phone.locator(name).first)
+    phone.mouse.move(100, 400)
+    phone.mouse.wheel(0, 5000)
+    last = phone.locator(".book-nav a").last
+    assert comes_into_view(last)
+    phone.keyboard.press("Escape")
+    assert goes(last)
+    press(button)
+    assert comes_into_view(phone.locator(".close-button"))
+    press(phone.locator(".close-button"))
+    assert goes(last)
+    assert title.bounding_box()["y"] == place
+
+
+def press(locator):
+    """Press it where it stands; a locator's own click scrolls the page."""
+    box = locator.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    locator.page.mouse.click(x, y)
+
+
+def test_menu_holds_the_focus_and_gives_it_back(window, address):
+    tab = window(360, 740).tab
+    tab.goto(address + LONG)
+    tab.click(".menu-button")
+    until(tab, f"{FOCUS} === 'menu'")
+    assert tab.get_by_role("dialog", name="Contents and search").is_visible()
+    for _ in range(3):
+        tab.keyboard.press("Tab")
+        assert tab.evaluate(FOCUS) == "menu"
+    tab.keyboard.press("Escape")
+    assert tab.evaluate(FOCUS) == "menu-button"
+    tab.click(".menu-button")
+    until(tab, f"{FOCUS} === 'menu'")
+    tab.keyboard.press("Shift+Tab")
+    assert goes(tab.locator(".menu .close-button"))  # who leaves it closes it
+    tab.click(".menu-button")
+    section = tab.locator(".page-toc ul ul a").nth(3)
+    place = section.get_attribute("href")
+    section.click()
+    assert goes(section)
+    assert comes_into_view(tab.locator(place).locator("h2, h3").first)
+
+
+def test_sections_are_reachable_at_every_width(tab, address):
+    """The bar, or the menu that it opens, has them; and their button."""
+    tab.goto(address + LONG)
+    tab.evaluate("window.scrollTo(0, 5000)")
+    section = tab.locator(".page-toc ul ul a").first
+    for width in (320, 700, 991, 993, 1150, 1279, 1281):
+        tab.set_viewport_size({"width": width, "height": 740})
+        until(tab, f"innerWidth === {width}")
+        for name in (".menu-button", ".sections-button"):
+            button = tab.locator(name)
+            assert button.is_visible() == (width < 992), width
+            if button.is_visible():
+                assert not in_view(section)
+                button.click()
+            assert comes_into_view(section), width
+            tab.keyboard.press("Escape")
+
+
+@pytest.mark.slow
+def test_the_contents_show_where_one_is(tab, address):
+    for height in (600, 900):
+        tab.set_viewport_size({"width": 1440, "height": height})
+        tab.goto(f"{address}book/18_bugs.html")
+        assert tab.locator(".book-nav a.current").evaluate(
+            "(link) => link.getBoundingClientRect().bottom < innerHeight"
+        )
+        assert tab.evaluate("scrollY") == 0
+
+
+@pytest.mark.slow
+def test_deep_links_land_at_once_and_below_the_bar(tab, address):
+    def top(anchor):
+        return tab.locator(f"{anchor} > :is(h2, h3)").first.evaluate(TOP)
+
+    tab.goto(address + LONG)
+    links = tab.locator(".page-toc ul ul a")
+    first, last = (
+        link.get_attribute("href") for link in (links.first, links.last)
+    )
+    tab.goto(address + PAGES[0])
+    tab.goto(address + LONG + last)
+    at_load = tab.evaluate("scrollY"), top(last)
+    bar = tab.locator(".top-bar").bounding_box()["height"]
+    tab.wait_for_timeout(400)
+    assert (tab.evaluate("scrollY"), top(last)) == at_load
+    links.first.click()
+    assert bar <= top(first) <= bar + 40
+    here = tab.locator(".page-toc [aria-current=true]")
+    until(tab, "document.querySelector('.page-toc [aria-current=true]')")
+    assert here.count() == 1
+
+
+@pytest.mark.slow
+def test_first_tab_stop_skips_to_the_text(tab, address):
+    tab.goto(address + PAGES[1])
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "main"
+
+
+def test_theme_button_switches_and_is_remembered(tab, address):
+    tab.goto(address + PAGES[0])
+    before = tab.evaluate(GROUND)
+    tab.click(".theme-button")
+    after = tab.evaluate(GROUND)
+    tab.reload()
+    assert before != after == tab.evaluate(GROUND)
+    tab.click(".theme-button")
+    assert tab.evaluate(GROUND) == before
+
+
+def test_a_check_opens_by_click_and_by_keyboard(tab, address):
+    tab.goto(address + LONG)
+    summary = tab.locator(".tag_check summary").first
+    code = tab.locator(".tag_check pre").first
+    assert summary.inner_text().startswith("✓ ")
+    assert not code.is_visible()
+    summary.click()
+    assert code.is_visible()
+    summary.press("Enter")
+    assert not code.is_visible()
+
+
+def test_79_columns_fit_without_scrolling(tab, address):
+    tab.goto(address + PAGES[1])
+    box = tab.locator(".cell_input pre:visible").first
+    scrolls = """(box, columns) => {
+        box.textContent = "m".repeat(columns);
+        return box.scrollWidth > box.clientWidth;
+    }"""
+    assert not box.evaluate(scrolls, 79)
+    assert box.evaluate(scrolls, 100)
+
+
+def test_paper_shows_answers_and_no_buttons(tab, address):
+    tab.goto(address + LONG)
+    predict = tab.locator("details:not(.hide) p:not(summary p)").first
+    folded = tab.locator(".tag_solution pre").first
+    check = tab.locator(".tag_check").first
+    check.locator("summary").click()
+    assert not predict.is_visible()
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert predict.is_visible() and not folded.is_visible()
+    assert check.locator("summary").is_visible()  # it prints as its claim
+    assert not check.locator("pre").first.is_visible()
+    for name in (".top-bar", ".menu-button", ".headerlink", ".prev-next"):
+        assert not tab.locator(name).first.is_visible()
+    assert tab.evaluate(GROUND) == "rgb(255, 255, 255)"
+    image = tab.locator("figure img").first
+    assert image.evaluate("(i) => getComputedStyle(i).filter") == "none"
+
+
+DARKNESS = """(image) => {
+    const paper = document.createElement("canvas").getContext("2d");
+    paper.filter = getComputedStyle(image).filter;
+    paper.drawImage(image, 0, 0);
+    return paper.getImageData(0, 0, 1, 1).data[0];
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme, ground", [("light", 255), ("dark", 0)])
+def test_figures_fill_the_column_on_the_pages_ground(
+    tab, address, scheme, ground
+):
+    tab.emulate_media(color_scheme=scheme)
+    tab.goto(address + LONG)
+    image = tab.locator("figure img").first
+    image.scroll_into_view_if_needed()
+    until(tab, "(i) => i.complete", arg=image.element_handle())
+    column = tab.locator("section > p").first.bounding_box()["width"]
+    assert image.bounding_box()["width"] == pytest.approx(column)
+    assert image.evaluate(DARKNESS) == ground
+
+
+FACES = {
+    "section > p": "Source Serif 4",
+    "section > p em": "Source Serif 4",
+    "blockquote strong": "Source Serif 4",
+    "h1": "Source Serif 4",
+    ".mathnormal": "KaTeX_Math",
+    ".mop": "KaTeX_Main",
+}
+
+
+@pytest.mark.slow
+def test_the_first_visit_shows_one_family_of_type(window, address):
+    visit = window()
+    never = lambda route: route.abort()  # noqa: E731 - in time for the text
+    visit.tab.context.route("**/*.woff2", never)
+    visit.load(address + FORMULAS)
+    tools = visit.tab.context.new_cdp_session(visit.tab)
+    for domain in ("DOM", "CSS"):
+        tools.send(f"{domain}.enable")
+    root = tools.send("DOM.getDocument")["root"]["nodeId"]
+    used = {}
+    for selector in FACES:
+        wanted = {"nodeId": root, "selector": f"main {selector}"}
+        node = tools.send("DOM.querySelector", wanted)["nodeId"]
+        fonts = tools.send("CSS.getPlatformFontsForNode", {"nodeId": node})
+        names = (font["familyName"] for font in fonts["fonts"])
+        used[selector] = {name.removesuffix(" SemiBold") for name in names}
+    assert used == {key: {name} for key, name in FACES.items()}
+    assert visit.tab.evaluate("window.layoutShift") < 0.001
+
+
+@pytest.mark.slow
+def test_formulas_are_readable_without_scripts(bare):
+    formulas = bare(FORMULAS).locator("div.math").all()
+    assert len(formulas) >= 2
+    for formula in formulas:
+        shown = formula.locator(".katex-html")
+        box = shown.bounding_box()
+        assert box["width"] > 50 and box["height"] > 20
+        assert "\\" not in shown.inner_text()
+
+
+@pytest.mark.slow
+def test_a_formula_too_wide_for_the_window_scrolls_and_says_so(tab, address):
+    visit = Visit(tab)
+    visit.load(address + FORMULAS)
+    view = visit.measure(160)
+    assert view["cutFormulas"] and view["unmarked"] == []
+    assert tab.locator(".katex-display[tabindex]").count() > 0
+    visit.measure(1440)
+    assert tab.locator(".katex-display[tabindex]").count() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [320, 1440])
+def test_the_list_of_editions_finds_room_and_leads_on(window, address, width):
+    """It is written by publishing into the bar of each page."""
+    page = f"{NOTEBOOKS[3]}.html"
+    has = {name: {page} for name in ("latest", "v0.10", "v0.2-draft")}
+    tab = window(width, 600).tab
+
+    def put(route):
+        shown = editions.choice(page, page, "v0.2-draft", has)
+        text = route.fetch().text()
+        new = editions.PLACE.sub(rf"\g<1>{shown}\g<2>", text)
+        route.fulfill(body=new, content_type="text/html")
+
+    tab.route(address + page, put)
+    tab.goto(address + page)
+    bar, summary = tab.locator(".top-bar"), tab.locator(".editions > summary")
+    here = tab.locator(".editions [aria-current]")
+    assert here.text_content() == "v0.2-draft"
+    assert summary.inner_text().endswith("v0.2-draft")
+    brand = tab.locator(".brand").bounding_box()
+    box = summary.bounding_box()
+    assert brand["height"] <= bar.bounding_box()["height"]
+    assert brand["x"] + brand["width"] <= box["x"] and box["height"] >= 24
+    summary.focus()
+    tab.keyboard.press("Enter")
+    links = tab.locator(".editions a")
+    wide = "document.documentElement.scrollWidth <= innerWidth"
+    assert tab.evaluate(wide) and links.first.is_visible()
+    assert all(one.bounding_box()["height"] >= 24 for one in links.all())
+    for key in ("Tab", "Tab", "Enter"):
+        tab.keyboard.press(key)
+    tab.wait_for_url(f"{address}v0.10/{page}")

@@ -1,0 +1,171 @@
+"""What a browser shows of every page: on a phone, on a desktop, as a file."""
+
+import gzip
+from functools import cache
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.browser.record import Records
+from tests.browser.visit import HERE
+from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly, served
+
+BY_KIND = quickly(PAGES, KINDS.__contains__)
+CHAPTERS_TOO = quickly(
+    PAGES, lambda page: page in KINDS or page[:-5] in NOTEBOOKS
+)
+PHONE = pytest.mark.parametrize("page", CHAPTERS_TOO)
+DESKTOP = pytest.mark.parametrize("page", BY_KIND)
+FILE = pytest.mark.parametrize("page", quickly(PAGES, KINDS[:4].__contains__))
+
+
+@cache
+def bytes_of(path):
+    return len(gzip.compress(path.read_bytes()))
+
+
+def explorers_of(page):
+    """The names of the elements in the cells of a chapter."""
+    name = page.removesuffix(".html")
+    if name not in NOTEBOOKS:
+        return None
+    texts = [
+        cell.outputs[0].data["text/html"]
+        for cell in notebook(name).cells
+        if "explorer" in cell.metadata.get("tags", [])
+    ]
+    return [text[1 : text.index(" ")] for text in texts]
+
+
+def assert_whole(told, site):
+    """All that is needed is there, is light, and comes from the site."""
+    home = (told["root"], "data:")
+    assert [u for u in told["requests"] if not u.startswith(home)] == []
+    assert told["failures"] == told["messages"] == []
+    for seen in told["looks"]:
+        assert seen["mistakes"] == 0
+        assert seen["rawTex"] == []
+        assert seen["typeset"] == seen["formulas"]
+    assert all(is_ready for _, is_ready in told["explorers"])
+    wanted = explorers_of(told["page"])
+    if wanted is not None:
+        assert [name for name, _ in told["explorers"]] == wanted
+    paths = {unquote(urlsplit(url).path) for url in told["loaded"]}
+    if told["root"].startswith("http"):
+        sizes = {path: bytes_of(site / path[1:]) for path in paths}
+        assert sum(sizes.values()) <= 300_000, sizes
+
+
+def assert_legible(told):
+    """In each light; and Tab goes past the menu, and never back up."""
+    for seen in told["looks"]:
+        assert seen["tooFaint"] == []
+        assert seen["firstStop"] == "skip-link"
+        assert seen["outOfOrder"] == []
+
+
+def views(told):
+    """What was measured at each width, in usual and in wide letters."""
+    return [*told["usual"].items(), *told["wide"].items()]
+
+
+@PHONE
+def test_on_a_phone_it_is_whole(record, site, page):
+    told = record(page, "phone")
+    assert_whole(told, site)
+    found = told["exercises"]
+    assert all(is_one == boxes for is_one, boxes in found)
+    if page.removesuffix(".html") in NOTEBOOKS:
+        assert sum(boxes for _, boxes in found) >= 4
+
+
+@PHONE
+def test_on_a_phone_it_fits(record, page):
+    told = record(page, "phone")
+    assert max(view["width"] for view in told["looks"]) <= 360
+    for width, view in views(told):
+        assert view["width"] <= width
+        assert view["spilled"] == view["stranded"] == view["covering"] == []
+    for view in told["usual"].values():
+        assert view["cutFormulas"] == view["cutTables"] == []
+    for view in told["wide"].values():
+        assert view["unmarked"] == []  # a formula that scrolls says so
+
+
+@PHONE
+def test_on_a_phone_it_is_legible(record, page):
+    told = record(page, "phone")
+    assert len(told["looks"]) >= 2
+    assert_legible(told)
+
+
+@DESKTOP
+def test_on_a_desktop_it_is_whole(record, site, page):
+    told = record(page, "desktop")
+    assert_whole(told, site)
+    assert told["shift"] < 0.001  # nothing moves while it loads
+    for _, view in views(told):
+        for problem in ("cutFormulas", "cutOutputs", "spilled", "covering"):
+            assert view[problem] == []
+
+
+@DESKTOP
+def test_on_a_desktop_it_is_legible(record, page):
+    told = record(page, "desktop")
+    assert_legible(told)
+    assert told["violations"] == []
+
+
+@FILE
+def test_it_works_as_a_file(record, site, page):
+    told = record(page, "file")
+    assert_whole(told, site)
+
+
+@pytest.fixture(scope="module")
+def faults(browser, tmp_path_factory):
+    """What is told of a page with all that can be wrong."""
+    folder = tmp_path_factory.mktemp("broken")
+    text = (HERE / "broken.html").read_text()
+    (folder / "page.html").write_text(text)
+    (folder / "favicon.ico").touch()
+    with served(folder) as there:
+        yield Records(browser, folder, there, quick=True)
+
+
+@pytest.mark.parametrize("device", ["phone", "desktop", "file"])
+def test_every_fault_of_a_page_is_told(faults, device):
+    told = faults("page.html", device)
+    elsewhere = "http://127.0.0.1:9/elsewhere.png"
+    assert elsewhere in told["requests"]
+    lacks = {"elsewhere.png", "missing.png", "given-up.txt"}
+    assert lacks <= {url.rpartition("/")[2] for url in told["failures"]}
+    assert "from a script" in told["messages"]
+    assert ("from a button" in told["messages"]) == (device != "phone")
+    assert told["explorers"] == [["p", False]]
+    assert told["exercises"] == [[True, 0]]
+    for seen in told["looks"]:
+        assert seen["mistakes"] == 1 and seen["rawTex"] == ["\\frac"]
+        assert seen["typeset"] < seen["formulas"]
+        assert seen["firstStop"] != "skip-link"
+        ahead, up = seen["outOfOrder"]
+        assert 'id="ahead"' in ahead and 'id="up"' in up
+    if device == "file":
+        return
+    assert told["looks"][0]["width"] > 1400
+    assert any(faint[0] == "P" for faint in told["looks"][0]["tooFaint"])
+    wanted = {
+        "stranded": "s",
+        "spilled": "More than its box",
+        "covering": "Over it",
+        "cutFormulas": "wide",
+        "unmarked": "wide",
+        "cutTables": "\n  A cell",
+    }
+    for _, view in views(told):
+        assert view["width"] > 1400 and view["cutOutputs"]
+        for name, what in wanted.items():
+            assert what in map(str.rstrip, view[name]), name
+    if device == "desktop":
+        assert told["shift"] > 0.001
+        assert "button-name" in [name for name, _ in told["violations"]]
