@@ -81,8 +81,8 @@ def kernel() -> Callable[[str], list]:
 
     def run(source: str) -> list:
         client.execute(source)
-        said = []
-        while client.iopub_channel.msg_ready():
+        said = [client.get_iopub_msg()]
+        while said[-1]["content"].get("execution_state") != "idle":
             said.append(client.get_iopub_msg())
         return [output_from_msg(m) for m in said if m["msg_type"] in SHOWN]
 
