@@ -8,7 +8,8 @@ STAMPS := $(addprefix .venv/.,book torch chapters pdf tests lab) \
   .venv-conformance/.torch .venv-nbgrader/.torch .venv-nbgrader/.chapters
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
   book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
-  book/_static/*/* book/lib/*.py book/lib/explorers/* CITATION.cff \
+  book/_static/*/* book/lib/*.py book/lib/*/*.py book/kit/*.py \
+  book/kit/explorers/* CITATION.cff \
   reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
@@ -127,13 +128,10 @@ weights: .venv/.chapters ## 5 s | the date model as the page loads it, from book
 	PYTHONPATH=book $(BIN)/python -m tools.weights
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
-	PYTHONPATH=book $(BIN)/python -m benchmarks.ablations
-	PYTHONPATH=book $(BIN)/python -m benchmarks.bags
-	PYTHONPATH=book $(BIN)/python -m benchmarks.reasons
-	PYTHONPATH=book $(BIN)/python -m benchmarks.cheaper
+	PYTHONPATH=book $(BIN)/python -m benchmarks ablations bags reasons cheaper
 
 project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
-	PYTHONPATH=book $(BIN)/python -m lib.projects $(PROJECT) $(FILE)
+	PYTHONPATH=book $(BIN)/python -m kit.projects $(PROJECT) $(FILE)
 
 grade: .venv/.book .venv/.chapters ## | grade notebooks in a sandbox (SUBMISSIONS=folder)
 	$(GRADING)

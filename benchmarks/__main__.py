@@ -1,30 +1,34 @@
-"""`make bench`: everything that the pages draw, measured on this machine."""
+"""Measure what the pages draw: `python -m benchmarks`, or some by name.
 
-from benchmarks import (
-    attention,
-    costs,
-    dates,
-    decoding,
-    depth,
-    hops,
-    layouts,
-    matrix_product,
-    model,
-    written_dates,
+A benchmark is a module with a function `record`. What that returns is written
+to results/<name>.json; `git diff` shows what has changed since.
+"""
+
+import json
+import sys
+from importlib import import_module
+
+import torch
+
+from benchmarks.records import save
+
+BENCH = (
+    *("matrix_product", "attention_layouts", "attention", "hops", "model"),
+    *("decoding", "dates", "costs", "depth"),
 )
 
-ALL = (
-    matrix_product,
-    layouts,
-    attention,
-    hops,
-    model,
-    decoding,
-    written_dates,
-    dates,
-    costs,
-    depth,
-)
-for benchmark in ALL:
-    print(f"\n{benchmark.__doc__.splitlines()[0]}")
-    benchmark.main()
+
+def main(names: list[str]) -> None:
+    torch.set_num_threads(1)
+    for name in names:
+        benchmark = import_module(f"benchmarks.{name}")
+        print(f"\n{name}: {benchmark.__doc__.splitlines()[0]}", flush=True)
+        record = benchmark.record()
+        if "gpu" in record:  # the pages draw what a processor took
+            print(json.dumps(record["gpu"], indent=1))
+        else:
+            print(save(name, record))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or BENCH)

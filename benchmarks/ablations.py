@@ -3,28 +3,26 @@
 Every variant is trained for the same number of steps from five seeds, on the
 date task of chapter 11, and differs from the plain recipe in one thing. The
 plain recipe is that of `make model`, but shorter: where all dates are right,
-no ingredient can be missed. What
-is measured: the share of validation dates that greedy writing gets right to
-the last character, and the cross-entropy per character.
+no ingredient can be missed. What is measured: the share of validation dates
+that greedy writing gets right to the last character, and the cross-entropy
+per character.
 """
 
-import json
 import math
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
-from benchmarks.timing import circumstances
-from lib.dates import Batch, batches, characters, generate, splits
+from benchmarks.date_model import BUCKET, PEAK, SEEDS, WARMUP, Task
 from lib.decoding import greedy
 from lib.heads import MultiHeadAttention
 from lib.runtime import evaluation, setup
 from lib.training import (
+    Batch,
     Recipe,
     Trainer,
     cosine_rate,
@@ -32,12 +30,9 @@ from lib.training import (
     train,
     warmup_rate,
 )
-from lib.transformer import Transformer, TransformerConfig
+from lib.transformer import Transformer
 
-RESULT = Path(__file__).parent / "results" / "ablations.json"
-STEPS, SIZE, BUCKET, SEEDS, FIRST = 400, 64, 4, 5, 30
-PEAK, WARMUP = 6e-3, 100
-Change = Callable[[Transformer], object]
+STEPS, HELD, FIRST = 400, 1_000, 30
 
 
 def rate(step: int) -> float:
@@ -97,99 +92,70 @@ def with_unit_tables(model: Transformer) -> None:
         nn.init.normal_(embedding.table.weight)
 
 
-def nothing(model: Transformer) -> None:
-    """The plain recipe."""
+class Variant(NamedTuple):
+    """What is other than in the plain recipe."""
+
+    change: Callable[[Transformer], object] = lambda model: None
+    config: dict = {}
+    recipe: dict = {}
+    bucketed: bool = True
 
 
-# name: (change of the model, of its configuration, of the recipe)
-VARIANTS: dict[str, tuple[Change, dict, dict]] = {
-    "plain recipe": (nothing, {}, {}),
-    "no causal mask": (
-        lambda m: setattr(m, "target_mask", everything),
-        {},
-        {},
+DEEP = {"encoder_layers": 3, "decoder_layers": 3}
+FIRST_NORMS = {"norm_first": True}
+COLD = {"rate": no_warmup}
+VARIANTS = {
+    "plain recipe": Variant(),
+    "no causal mask": Variant(
+        lambda model: setattr(model, "target_mask", everything)
     ),
-    "no padding mask": (
-        lambda m: setattr(m, "source_mask", everything),
-        {},
-        {},
+    "no padding mask": Variant(
+        lambda model: setattr(model, "source_mask", everything)
     ),
-    "no positions": (lambda m: setattr(m, "positions", NoPositions()), {}, {}),
-    "no scale": (without_scale, {}, {}),
-    "no sqrt(d_model)": (without_factor, {}, {}),
-    "tables of std 1": (with_unit_tables, {}, {}),
-    "tied tables of std 1": (with_unit_tables, {"tied": "target"}, {}),
-    "no warm-up": (nothing, {}, {"rate": no_warmup}),
-    "no fall to zero": (nothing, {}, {"rate": no_fall}),
-    "schedule of 2017": (nothing, {}, {"rate": schedule_of_2017}),
-    "no clipping": (nothing, {}, {"clip": math.inf}),
-    "dropout 0.1": (nothing, {"dropout": 0.1}, {}),
-    "no label smoothing": (nothing, {}, {"smoothing": 0.0}),
-    "tied tables": (nothing, {"tied": "target"}, {}),
-    "no buckets": (nothing, {}, {}),
-    "pre-norm": (nothing, {"norm_first": True}, {}),
-    "3 + 3 layers": (nothing, {"encoder_layers": 3, "decoder_layers": 3}, {}),
-    "3 + 3, no warm-up": (
-        nothing,
-        {"encoder_layers": 3, "decoder_layers": 3},
-        {"rate": no_warmup},
+    "no positions": Variant(
+        lambda model: setattr(model, "positions", NoPositions())
     ),
-    "3 + 3, pre-norm": (
-        nothing,
-        {"encoder_layers": 3, "decoder_layers": 3, "norm_first": True},
-        {},
-    ),
-    "3 + 3, pre-norm, no warm-up": (
-        nothing,
-        {"encoder_layers": 3, "decoder_layers": 3, "norm_first": True},
-        {"rate": no_warmup},
+    "no scale": Variant(without_scale),
+    "no sqrt(d_model)": Variant(without_factor),
+    "tables of std 1": Variant(with_unit_tables),
+    "tied tables of std 1": Variant(with_unit_tables, {"tied": "target"}),
+    "no warm-up": Variant(recipe=COLD),
+    "no fall to zero": Variant(recipe={"rate": no_fall}),
+    "schedule of 2017": Variant(recipe={"rate": schedule_of_2017}),
+    "no clipping": Variant(recipe={"clip": math.inf}),
+    "dropout 0.1": Variant(config={"dropout": 0.1}),
+    "no label smoothing": Variant(recipe={"smoothing": 0.0}),
+    "tied tables": Variant(config={"tied": "target"}),
+    "no buckets": Variant(bucketed=False),
+    "pre-norm": Variant(config=FIRST_NORMS),
+    "3 + 3 layers": Variant(config=DEEP),
+    "3 + 3, no warm-up": Variant(config=DEEP, recipe=COLD),
+    "3 + 3, pre-norm": Variant(config=DEEP | FIRST_NORMS),
+    "3 + 3, pre-norm, no warm-up": Variant(
+        config=DEEP | FIRST_NORMS, recipe=COLD
     ),
 }
 
 
-class Task:
-    """Training batches, validation batches, the sizes of the model."""
-
-    def __init__(self, steps: int = STEPS, held: int = 1_000):
-        days = splits()
-        examples = generate(days["train"], steps * SIZE)
-        source = characters([e.text for e in examples])
-        target = characters([e.iso for e in examples])
-        self.training, self.unsorted = (
-            batches(examples, source, target, SIZE, bucket)
-            for bucket in (BUCKET, 1)
-        )
-        unseen = generate(days["validation"], held)
-        self.validation = batches(unseen, source, target, 250)
-        self.config = TransformerConfig(
-            len(source), len(target), 64, 4, 128, 1, 1, 0.0, tied="none"
-        )
-
-    def data(self, name: str) -> list[Batch]:
-        """The training batches of a variant."""
-        return self.unsorted if name == "no buckets" else self.training
-
-
-def trainer(name: str, seed: int, task: Task) -> Trainer:
+def trainer(variant: Variant, seed: int, task: Task) -> Trainer:
     """A variant at its beginning."""
-    change, config, recipe = VARIANTS[name]
     torch.manual_seed(seed)
-    model = Transformer(replace(task.config, **config))
-    change(model)
-    return Trainer(model, replace(Recipe(rate), **recipe))
+    model = Transformer(replace(task.config, **variant.config))
+    variant.change(model)
+    return Trainer(model, replace(Recipe(rate), **variant.recipe))
+
+
+def right(model: Transformer, batch: Batch) -> list[bool]:
+    """Which dates greedy writing gets right."""
+    ids = greedy(model, batch.source, limit=11, cached=False)
+    pairs = zip(ids.tolist(), batch.target.tolist(), strict=True)
+    return [a == b[: len(a)] and not any(b[len(a) :]) for a, b in pairs]
 
 
 def written(model: Transformer, data: list[Batch]) -> float:
     """The share of dates that greedy writing gets right."""
-    right, total = 0, 0
-    for batch in data:
-        ids = greedy(model, batch.source, limit=11, cached=False)
-        right += sum(
-            a == b[: len(a)] and not any(b[len(a) :])
-            for a, b in zip(ids.tolist(), batch.target.tolist(), strict=True)
-        )
-        total += len(ids)
-    return right / total
+    each = [is_right for batch in data for is_right in right(model, batch)]
+    return sum(each) / len(each)
 
 
 def loss(model: Transformer, data: list[Batch]) -> float:
@@ -204,45 +170,37 @@ def loss(model: Transformer, data: list[Batch]) -> float:
     return torch.stack(losses).mean().item()
 
 
-def run(name: str, seed: int, task: Task) -> dict:
+def data(variant: Variant, task: Task) -> list[Batch]:
+    """What a variant is trained on."""
+    return task.training if variant.bucketed else task.unsorted
+
+
+def run(variant: Variant, seed: int, task: Task) -> dict:
     """Train one variant from one seed."""
-    trained, start = trainer(name, seed, task), time.process_time()
-    losses = train(trained, task.data(name), STEPS)
-    took = round(time.process_time() - start, 1)
+    trained, batches = trainer(variant, seed, task), data(variant, task)
+    unseen, start = task.batches(task.validation), time.process_time()
+    losses = train(trained, batches, STEPS)
+    took = time.process_time() - start
     return {
-        "CPU s": took,
-        "exact match": written(trained.average, task.validation),
-        "without averaging": written(trained.model, task.validation),
-        "loss": round(loss(trained.average, task.validation), 4),
+        "CPU s": round(took, 1),
+        "exact match": written(trained.average, unseen),
+        "without averaging": written(trained.model, unseen),
+        "loss": round(loss(trained.average, unseen), 4),
         "first losses": [round(value, 4) for value in losses[:FIRST]],
     }
 
 
-def commit() -> str:
-    """The commit that was measured."""
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    return done.stdout.strip()
-
-
-def main() -> None:
-    torch.set_num_threads(1)
+def compare(variants: dict[str, Variant]) -> dict:
+    """Train each variant from all seeds."""
     setup()
-    task, runs = Task(), {}
-    about = circumstances() | {"commit": commit(), "steps": STEPS}
-    about |= {"peak": PEAK, "warmup": WARMUP, "bucket": BUCKET, "seeds": SEEDS}
-    for name in VARIANTS:
-        runs[name] = [run(name, seed, task) for seed in range(SEEDS)]
+    task, runs = Task(STEPS, HELD), {}
+    for name, variant in variants.items():
+        runs[name] = [run(variant, seed, task) for seed in range(SEEDS)]
         shares = " ".join(f"{r['exact match']:.1%}" for r in runs[name])
         print(f"{name:28} {shares}", flush=True)
-        record = json.dumps(about | {"runs": runs}, indent=1)
-        RESULT.write_text(record + "\n", encoding="utf-8")
+    return {"steps": STEPS, "seeds": SEEDS, "runs": runs}
 
 
-if __name__ == "__main__":
-    main()
+def record() -> dict:
+    about = {"peak": PEAK, "warmup": WARMUP, "bucket": BUCKET}
+    return about | compare(VARIANTS)

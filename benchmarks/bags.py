@@ -3,45 +3,34 @@
 It sees its text as a bag of characters. Several days can have the same bag,
 and then nothing but luck decides. Counted are dates and right dates by the
 number of days with the same bag, for five seeds, after a training as long as
-that of the date model. Also: the largest share of all texts of the task that
-anybody can get right who sees bags only, what the models get right of them,
-and what of the same days with the weekday, which only helps who knows the
-calendar.
+that of the date model. Also: what the models get right of the same days with
+the weekday, which only helps who knows the calendar, and the largest share of
+all texts of the task that anybody can get right who sees bags only.
 """
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta
-from pathlib import Path
 
 import numpy as np
-import torch
 
-from benchmarks.ablations import SEEDS, SIZE, Task, commit, trainer
-from benchmarks.ablations import written as right_of
-from benchmarks.date_model import STEPS, rate
-from benchmarks.timing import circumstances
-from lib.dates import (
+from benchmarks.ablations import VARIANTS, right, trainer
+from benchmarks.date_model import SEEDS, STEPS, Task, rate
+from kit.dates import (
     CASES,
     FIRST,
     LANGUAGES,
     LAST,
     Example,
-    characters,
     collate,
-    generate,
     splits,
     styles,
     write,
 )
-from lib.decoding import greedy
 from lib.runtime import setup
-from lib.text import Vocabulary
 from lib.training import Recipe, Trainer, train
-from lib.transformer import Transformer
 
-RESULT = Path(__file__).parent / "results" / "bags.json"
+HELD = 5_000
 WITH_LETTERS = [name for name in LANGUAGES if name not in ("zh", "ja")]
 
 
@@ -101,7 +90,7 @@ def most_probable(
     return float(np.maximum.reduceat(of_pair, bags).sum())
 
 
-def texts(days: Sequence[date], style: str = "long") -> list[Example]:
+def texts(days: Sequence[date], style: str) -> list[Example]:
     """Each day as "3 mars 2019" or in another style, languages in turn."""
     languages = [WITH_LETTERS[i % len(WITH_LETTERS)] for i in range(len(days))]
     return [
@@ -110,55 +99,34 @@ def texts(days: Sequence[date], style: str = "long") -> list[Example]:
     ]
 
 
-def written(
-    model: Transformer,
-    examples: Sequence[Example],
-    source: Vocabulary,
-    target: Vocabulary,
-) -> list[str]:
-    """What greedy writing makes of each text."""
-    ids = collate(examples, source, target).source
-    lines = greedy(model, ids, limit=11, cached=False).tolist()
-    return [target.decode(line) for line in lines]
-
-
-def by_size(days: Sequence[date], answers: Sequence[str]) -> dict:
-    """Dates and right ones, by the number of days with the same bag."""
-    count, asked, right = sizes(), Counter(), Counter()
-    for day, answer in zip(days, answers, strict=True):
+def by_size(days: Sequence[date], right: Sequence[bool]) -> dict:
+    """Right dates and all, by the number of days with the same bag."""
+    count, asked, known = sizes(), Counter(), Counter()
+    for day, is_right in zip(days, right, strict=True):
         asked[count[bag(day)]] += 1
-        right[count[bag(day)]] += answer == day.isoformat()
-    return {size: [right[size], asked[size]] for size in sorted(asked)}
+        known[count[bag(day)]] += is_right
+    return {size: [known[size], asked[size]] for size in sorted(asked)}
 
 
-def main(held: int = 5_000, steps: int = STEPS) -> None:
-    torch.set_num_threads(1)
+def record() -> dict:
     setup()
-    task, days, runs = Task(steps, held), splits(), []
-    shares = {"all texts": [], "with weekday": []}
-    seen = generate(days["train"], steps * SIZE)
-    vocabularies = (
-        characters([e.text for e in seen]),
-        characters([e.iso for e in seen]),
-    )
-    asked = days["validation"][:held]
+    task, days = Task(STEPS), splits()["validation"][:HELD]
+    given = {
+        style: collate(texts(days, style), task.source, task.target)
+        for style in ("long", "full")
+    }
+    runs, with_weekday = [], []
     for seed in range(SEEDS):
-        model = trainer("no positions", seed, task).model
+        model = trainer(VARIANTS["no positions"], seed, task).model
         trained = Trainer(model, Recipe(rate))
-        train(trained, task.training, steps)
-        answers = written(trained.average, texts(asked), *vocabularies)
-        runs.append(by_size(asked, answers))
-        shares["all texts"].append(right_of(trained.average, task.validation))
-        full = texts(asked, "full")
-        answers = written(trained.average, full, *vocabularies)
-        right = sum(a == e.iso for a, e in zip(answers, full, strict=True))
-        shares["with weekday"].append(right / len(asked))
-        print(runs[-1], {k: v[-1] for k, v in shares.items()}, flush=True)
-    record = circumstances() | {"commit": commit(), "steps": steps}
-    record |= {"runs": runs} | shares
-    record |= {"ceilings": ceilings(every_day())}
-    RESULT.write_text(json.dumps(record, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+        train(trained, task.training, STEPS)
+        runs.append(by_size(days, right(trained.average, given["long"])))
+        known = right(trained.average, given["full"])
+        with_weekday.append(sum(known) / len(known))
+        print(runs[-1], with_weekday[-1], flush=True)
+    return {
+        "steps": STEPS,
+        "runs": runs,
+        "with weekday": with_weekday,
+        "ceilings": ceilings(every_day()),
+    }

@@ -5,21 +5,14 @@ attentions of the model are exchanged before training; what they share with
 the plain model begins with the same weights.
 """
 
-import json
-from pathlib import Path
-
 import torch
 import torch.nn.functional as F
 
-from benchmarks import ablations
-from benchmarks.ablations import SEEDS, STEPS, Task, commit
-from benchmarks.timing import circumstances
+from benchmarks.ablations import Variant, compare
 from lib.efficient import GroupedQueryAttention
 from lib.heads import MultiHeadAttention
-from lib.runtime import setup
 from lib.transformer import Transformer
 
-RESULT = Path(__file__).parent / "results" / "cheaper.json"
 NEAR = 2  # a window reaches so far to both sides
 
 
@@ -35,7 +28,7 @@ class Near(MultiHeadAttention):
 class Linear(MultiHeadAttention):
     """Linear attention, elu + 1; on short texts the product is as quick."""
 
-    def attend(self, q, k, v, may_attend=None, *, need_weights=False):
+    def attend(self, q, k, v, may_attend=None, **options):
         weights = (F.elu(q) + 1) @ (F.elu(k) + 1).mT
         weights = weights.masked_fill(~may_attend, 0.0)
         weights = weights / weights.sum(-1, keepdim=True).clamp_min(1e-6)
@@ -70,40 +63,16 @@ def exchange(model: Transformer, kind: type, everywhere: bool) -> None:
 
 
 VARIANTS = {
-    "4 key heads": lambda model: None,
-    "2 key heads": lambda model: share(model, 2),
-    "1 key head": lambda model: share(model, 1),
-    "window of 5": lambda model: exchange(model, Near, False),
-    "linear self-attention": lambda model: exchange(model, Linear, False),
-    "linear everywhere": lambda model: exchange(model, Linear, True),
+    "4 key heads": Variant(),
+    "2 key heads": Variant(lambda model: share(model, 2)),
+    "1 key head": Variant(lambda model: share(model, 1)),
+    "window of 5": Variant(lambda model: exchange(model, Near, False)),
+    "linear self-attention": Variant(
+        lambda model: exchange(model, Linear, False)
+    ),
+    "linear everywhere": Variant(lambda model: exchange(model, Linear, True)),
 }
 
 
-def run(name: str, seed: int, task: Task) -> dict:
-    """Train one variant from one seed."""
-    plain = ablations.VARIANTS["plain recipe"]
-    ablations.VARIANTS[name] = (VARIANTS[name], *plain[1:])
-    try:
-        found = ablations.run(name, seed, task)
-    finally:
-        del ablations.VARIANTS[name]
-    kept = ("CPU s", "exact match", "loss", "first losses")
-    return {key: found[key] for key in kept}
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    setup()
-    task = Task()
-    runs = {name: [] for name in VARIANTS}
-    for seed in range(SEEDS):
-        for name, found in runs.items():
-            found.append(run(name, seed, task))
-            print(f"{seed} {name:22} {found[-1]['exact match']:.1%}", flush=1)
-    about = circumstances() | {"commit": commit(), "steps": STEPS}
-    record = about | {"seeds": SEEDS, "runs": runs}
-    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+def record() -> dict:
+    return compare(VARIANTS)

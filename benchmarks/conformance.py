@@ -5,10 +5,9 @@ each property, whether it holds, and the number seen.
 """
 
 import datetime
-import json
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,31 +17,26 @@ sys.path[:0] = [str(ROOT), str(ROOT / "book")]
 
 import torch  # noqa: E402
 
-from benchmarks.public import SUBJECTS, Subject  # noqa: E402
-from lib.adapters import prepare  # noqa: E402
-from lib.conformance import FAMILIES, PROPERTIES, failing, table  # noqa: E402
+from benchmarks.public import Subject  # noqa: E402
+from benchmarks.records import RESULTS, write  # noqa: E402
+from kit.conformance import FAMILIES, PROPERTIES, failing, table  # noqa: E402
 from lib.diagnose import diagnose  # noqa: E402
-from lib.findings import Finding  # noqa: E402
+from lib.diagnose.convention import prepare  # noqa: E402
+from lib.diagnose.report import Finding  # noqa: E402
 
-RESULT = Path(__file__).parent / "results" / "conformance.json"
+RESULT = RESULTS / "conformance.json"
 SHOWN = "benchmarks/public/reproductions/{}.py"
+# einops shows its examples in the documentation only; timm and vit-pytorch
+# need torchvision, torchtune a torchao of its time; xformers and flash-attn
+# have no kernel for a CPU; flax and equinox have tensors of their own.
 ORDER = ("torch", "transformers", "keras", "lucidrains", "others")
-DROPOUT_OFF, CALL = "dropout off in evaluation", "q k v mask -> out"
-LEFT_OUT = {
-    "einops": "the examples of its documentation are not in the package",
-    "timm, vit-pytorch": "need torchvision, whose builds on PyPI need CUDA",
-    "torchtune": "needs a torchao of its time, which this torch refuses",
-    "xformers, flash-attn": "no kernel of theirs runs on a CPU",
-    "flax, equinox": "their tensors are not torch's",
-}
+DROPOUT_OFF = "dropout off in evaluation"
 
 
-def load() -> list[Subject]:
+def subjects() -> Iterator[Subject]:
     """Every attention, in the order of the table."""
-    if not SUBJECTS:
-        for name in ORDER:
-            import_module(f"benchmarks.public.of_{name}")
-    return SUBJECTS
+    for name in ORDER:
+        yield from import_module(f"benchmarks.public.of_{name}").SUBJECTS
 
 
 def examined(subject: Subject) -> dict[str, dict]:
@@ -60,15 +54,15 @@ def examined(subject: Subject) -> dict[str, dict]:
 
 def drops_nothing(attention: Callable, convention: dict) -> str | None:
     """Why it says nothing that two evaluations are equal, or None."""
-    patient = prepare(attention, **{"call": CALL} | convention)
-    if patient.module is None:
+    probe = prepare(attention, **convention)
+    if probe.module is None:
         return "a function: its dropout is an argument of each call"
-    x = patient.draw(4)
+    x = probe.draw(4)
     try:
-        with patient.mode(True):
-            once = patient(x)
-            with patient.other_noise():
-                again = patient(x)
+        with probe.mode(True):
+            once = probe(x)
+            with probe.other_noise():
+                again = probe(x)
     except Exception as error:  # whatever the package raises
         return f"a training pass raises {type(error).__name__}"
     return "two training passes are equal too" if once.equal(again) else None
@@ -80,12 +74,11 @@ def left_out(why: str) -> dict:
 
 def cell(subject: Subject, finding: Finding) -> dict:
     """One entry of the table; a failure names its design or its proof."""
-    name, verdict = finding.name, finding.verdict
+    name, verdict, seen = finding.name, finding.verdict, finding.seen
     if why := subject.left(name):
         return left_out(why)
-    seen = finding.seen
     entry = {
-        "verdict": "raises" if is_error(finding) else verdict,
+        "verdict": verdict,
         "seen": None if seen is None else float(f"{seen:.3g}"),
         "words": finding.words,
     }
@@ -93,17 +86,12 @@ def cell(subject: Subject, finding: Finding) -> dict:
         entry["verdict"] = "note"
         entry["words"] += f" ({subject.by_design[name]})"
     elif verdict == "fails":
+        # an error, and not a wrong number, is said in these words
+        if "raises " in finding.words:
+            entry["verdict"] = "raises"
         proof = subject.shown.get(name)
         entry["reproduction"] = SHOWN.format(proof) if proof else None
     return entry
-
-
-def is_error(finding: Finding) -> bool:
-    """Whether the attention ended in an error, not in a wrong number."""
-    words = finding.words.split(" raises ")
-    return finding.verdict == "fails" and (
-        len(words) > 1 or finding.words.startswith("raises ")
-    )
 
 
 def released(package: str) -> str:
@@ -126,7 +114,7 @@ def measure() -> dict:
             "way": subject.way,
             "findings": examined(subject),
         }
-        for subject in load()
+        for subject in subjects()
     ]
     return {
         "date": datetime.date.today().isoformat(),
@@ -134,14 +122,13 @@ def measure() -> dict:
         "torch": released("torch"),
         "device": "CPU",
         "properties": list(PROPERTIES),
-        "left out": LEFT_OUT,
         "rows": rows,
     }
 
 
 def main() -> None:
     record = measure()
-    RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    write(RESULT, record)
     for family in FAMILIES:
         print(f"\n{family}\n\n{table(record, family)}")
     for one in failing(record):

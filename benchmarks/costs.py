@@ -4,7 +4,6 @@ One text, forward, without a mask or (the cheaper two) causal. Memory is the
 most that the allocator has handed out at any time, beyond the inputs: on a
 processor seen by torch's profiler, on a GPU by its own count. A GPU gets more
 heads, half precision, and lengths up to 65,536; what does not fit is null.
-By itself: `PYTHONPATH=book python -m benchmarks.costs`.
 """
 
 import json
@@ -19,10 +18,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.timing import circumstances, seconds
+from benchmarks.timing import seconds
 from lib.efficient import linear_attention, local_attention
 
-RESULT = Path(__file__).parent / "results" / "costs.json"
 LENGTHS = [128, 256, 512, 1024, 2048, 4096, 8192]
 GPU_LENGTHS = [*LENGTHS, 16384, 32768, 65536]
 D_HEAD, WINDOW, ROUNDS, GPU_HEADS = 64, 256, 7, 16
@@ -78,7 +76,7 @@ def peak(call: Callable, *given: Tensor) -> int:
 
 
 @torch.no_grad()
-def measure(name: str, length: int, rounds: int) -> dict | None:
+def measure(name: str, length: int) -> dict | None:
     """Median seconds and peak bytes, or None if memory did not suffice."""
     given, call = inputs(length), CALLS[name]
     try:
@@ -86,7 +84,7 @@ def measure(name: str, length: int, rounds: int) -> dict | None:
         repeats = max(1, 2**20 // length**2)
         times = [
             seconds(lambda: call(*given), repeats) / repeats
-            for _ in range(rounds)
+            for _ in range(ROUNDS)
         ]
         return {
             "seconds": statistics.median(times),
@@ -96,19 +94,21 @@ def measure(name: str, length: int, rounds: int) -> dict | None:
         return None
 
 
-def ratios(lengths: list[int] | None = None, rounds: int = ROUNDS) -> dict:
+def record() -> dict:
     """Of each call, times and bytes by length.
 
     Times are divided by that of SDPA at the smallest length.
     """
-    if lengths is None:
-        lengths = GPU_LENGTHS if torch.cuda.is_available() else LENGTHS
-    found = {
-        name: [measure(name, length, rounds) for length in lengths]
-        for name in CALLS
-    }
+    torch.manual_seed(0)
+    on_gpu = torch.cuda.is_available()
+    lengths = GPU_LENGTHS if on_gpu else LENGTHS
+    found = {name: [measure(name, n) for n in lengths] for name in CALLS}
     unit = found["in blocks (SDPA)"][0]["seconds"]
     return {
+        "d_head": D_HEAD,
+        "window": WINDOW,
+        "heads": GPU_HEADS if on_gpu else 1,
+        "dtype": "bfloat16" if on_gpu else "float32",
         "n": lengths,
         "time": {
             name: [one and round(one["seconds"] / unit, 3) for one in row]
@@ -119,21 +119,3 @@ def ratios(lengths: list[int] | None = None, rounds: int = ROUNDS) -> dict:
             for name, row in found.items()
         },
     }
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    on_gpu = torch.cuda.is_available()
-    about = circumstances() | {"d_head": D_HEAD, "window": WINDOW}
-    about |= {"heads": GPU_HEADS if on_gpu else 1}
-    about |= {"dtype": "bfloat16" if on_gpu else "float32"}
-    found = ratios()
-    RESULT.write_text(json.dumps(about | found, indent=1) + "\n")
-    for part in ("time", "bytes"):
-        for name, row in found[part].items():
-            print(f"{part:6}{name:20}", *(f"{value!s:>11}" for value in row))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,27 +2,38 @@
 
 Trains from five seeds, keeps the one that is best on the validation dates,
 and asks the test dates once. Written are the averaged weights and a card
-that says where they come from.
+that says where they come from. All that is trained on dates shares its task
+and its recipe.
 """
 
 import hashlib
-import json
-import time
+import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
+from torch import nn
 
-from benchmarks.ablations import commit
-from benchmarks.timing import circumstances
-from lib.dates import LANGUAGES, batches, characters, generate, splits
+from benchmarks.records import circumstances, write
+from benchmarks.timing import seconds
+from kit.dates import (
+    LANGUAGES,
+    Batch,
+    Example,
+    batches,
+    characters,
+    generate,
+    splits,
+)
 from lib.runtime import setup
 from lib.training import Recipe, Trainer, cosine_rate, exact_match, train
 from lib.transformer import Transformer, TransformerConfig
 
-FOLDER = Path(__file__).parents[1] / "book" / "data"
-WEIGHTS, CARD = FOLDER / "dates.safetensors", FOLDER / "dates.json"
+HERE = Path(__file__).parent
+FOLDER = HERE.parent / "book" / "data"
 STEPS, SIZE, BUCKET, SEEDS = 950, 64, 4, 5
 PEAK, WARMUP = 6e-3, 100
 
@@ -32,66 +43,92 @@ def rate(step: int) -> float:
     return cosine_rate(step, PEAK, WARMUP, STEPS)
 
 
-def config(source: int, target: int) -> TransformerConfig:
-    """The sizes; with 15 tokens to write, tying saves nothing and costs."""
-    return TransformerConfig(
-        source, target, 64, 4, 128, 1, 1, 0.0, tied="none", max_length=64
-    )
+class Task:
+    """The dates of a training, and as many held out for each other part."""
+
+    def __init__(self, steps: int, held: int = 5_000):
+        days = splits()
+        self.examples = generate(days["train"], steps * SIZE)
+        self.validation, self.test = (
+            generate(days[part][:held]) for part in ("validation", "test")
+        )
+        self.source = characters([e.text for e in self.examples])
+        self.target = characters([e.iso for e in self.examples])
+        # With 15 tokens to write, tying saves nothing and costs.
+        self.config = TransformerConfig(
+            *(len(self.source), len(self.target), 64, 4, 128, 1, 1),
+            dropout=0.0,
+            tied="none",
+            max_length=64,
+        )
+
+    def batches(
+        self, examples: Sequence[Example], size: int = 250, bucket: int = 1
+    ) -> list[Batch]:
+        """By default as large as is quick without gradients."""
+        return batches(examples, self.source, self.target, size, bucket)
+
+    @cached_property
+    def training(self) -> list[Batch]:
+        """A batch for each step."""
+        return self.batches(self.examples, SIZE, BUCKET)
+
+    @cached_property
+    def unsorted(self) -> list[Batch]:
+        """The same without buckets."""
+        return self.batches(self.examples, SIZE)
+
+
+def keep(name: str, model: nn.Module, card: dict) -> None:
+    """The weights of a model and its card, in book/data."""
+    FOLDER.mkdir(exist_ok=True)
+    weights = FOLDER / f"{name}.safetensors"
+    save_file(model.state_dict(), weights)
+    git = ["git", "-C", HERE, "describe", "--always", "--dirty"]
+    about = circumstances() | {
+        "commit": subprocess.check_output(git, text=True).strip(),
+        "languages": LANGUAGES,
+        "data": "Unicode CLDR through Babel, examples from splits() and "
+        "generate() of book/kit/dates.py, seed 0",
+        "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
+    }
+    write(FOLDER / f"{name}.json", about | card)
 
 
 def main() -> None:
     torch.set_num_threads(1)
     setup()
-    about = circumstances() | {"commit": commit()}
-    days = splits()
-    examples = generate(days["train"], STEPS * SIZE)
-    source = characters([e.text for e in examples])
-    target = characters([e.iso for e in examples])
-    data = batches(examples, source, target, SIZE, BUCKET)
-    unseen = {
-        part: batches(generate(days[part]), source, target, 250)
-        for part in ("validation", "test")
-    }
-    sizes = config(len(source), len(target))
-    runs, best = [], None
+    task, runs, best = Task(STEPS), [], None
+    validation = task.batches(task.validation)
     for seed in range(SEEDS):
         torch.manual_seed(seed)
-        trainer = Trainer(Transformer(sizes), Recipe(rate))
-        start = time.process_time()
-        train(trainer, data, STEPS)
-        took = time.process_time() - start
-        share = exact_match(trainer.average, unseen["validation"])
-        runs.append(
-            {"seed": seed, "validation": share, "CPU s": round(took, 1)}
-        )
-        print(runs[-1], flush=True)
+        trainer = Trainer(Transformer(task.config), Recipe(rate))
+        took = seconds(lambda t=trainer: train(t, task.training, STEPS))
+        share = exact_match(trainer.average, validation)
+        run = {"seed": seed, "validation": share, "CPU s": round(took, 1)}
+        runs.append(run)
+        print(run, flush=True)
         if best is None or share > best[0]:
             best = share, seed, trainer
     _, seed, trainer = best
-    FOLDER.mkdir(exist_ok=True)
-    save_file(trainer.average.state_dict(), WEIGHTS)
-    card = about | {
+    test = exact_match(trainer.average, task.batches(task.test))
+    card = {
         "task": "dates in words to ISO 8601, 1900 to 2099",
-        "languages": LANGUAGES,
-        "data": "Unicode CLDR through Babel, examples from splits() and "
-        "generate() of book/lib/dates.py, seed 0",
         "steps": STEPS,
         "peak": PEAK,
         "warmup": WARMUP,
         "bucket": BUCKET,
         "runs": runs,
         "seed": seed,
-        "test": exact_match(trainer.average, unseen["test"]),
-        "test examples": len(days["test"]),
-        "sha256": hashlib.sha256(WEIGHTS.read_bytes()).hexdigest(),
-        "config": asdict(sizes),
-        "source": source.tokens[4:],
-        "target": target.tokens[4:],
+        "test": test,
+        "test examples": len(task.test),
+        "config": asdict(task.config),
+        "source": task.source.tokens[4:],
+        "target": task.target.tokens[4:],
         "losses": [round(loss, 4) for loss in trainer.losses[::10]],
     }
-    text = json.dumps(card, indent=1, ensure_ascii=False)
-    CARD.write_text(text + "\n", encoding="utf-8")
-    print(f"seed {seed}: {card['test']:.2%} of the test dates")
+    keep("dates", trainer.average, card)
+    print(f"seed {seed}: {test:.2%} of the test dates")
 
 
 if __name__ == "__main__":

@@ -7,31 +7,27 @@ each token, and one that encodes the source only once. Random weights, and a
 search that never ends before its limit.
 """
 
-import json
 import statistics
-from pathlib import Path
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.model import Torchs, config, pair
-from benchmarks.timing import circumstances, ratio, seconds, side_by_side
+from benchmarks.timing import ratio, seconds, side_by_side
 from lib.cache import IncrementalDecoder
-from lib.decoders import StepDecoder, WholeDecoder
+from lib.decoders import WholeDecoder
 from lib.decoding import write_tokens
 from lib.masks import causal_mask
 from lib.transformer import Transformer, TransformerConfig
 
-RESULT = Path(__file__).parent / "results" / "decoding.json"
 LENGTHS = {"1": [11, 32, 128, 500], "64": [11, 64, 256]}
-LOOPS = {
-    f"{rows} rows, {length} tokens": (rows, length)
-    for rows, length in ((64, 11), (64, 20), (64, 64))
-}
+LOOPS = (64, 11), (64, 20), (64, 64)
 VOCAB, SOURCE = 20, 20
 KINDS = {"without cache": WholeDecoder, "with cache": IncrementalDecoder}
 TEXT, WINDOW, ROUNDS = 512, 32, 5  # tokens, tokens of one mean, texts
+CALLS = 21  # of each length of a first call
 AT_ONCE = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 
@@ -54,32 +50,28 @@ def one_text() -> tuple[Transformer, Tensor, Tensor]:
     return model, model.encode(sources(1)), ids
 
 
-def step_times(decoder: StepDecoder, ids: Tensor) -> list[float]:
-    """Seconds of each token, one after the other."""
-    return [
-        seconds(lambda token=token: decoder(token), 1)
-        for token in ids.split(1, dim=1)
-    ]
-
-
 @torch.no_grad()
-def nth_token(length: int = TEXT, rounds: int = ROUNDS) -> dict:
+def nth_token() -> dict:
     """The time of the n-th token; 1 is the mean with a cache.
 
     Of each token the median over the texts, then means of WINDOW tokens.
     """
     model, memory, ids = one_text()
     times = {name: [] for name in KINDS}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name, kind in KINDS.items():
-            steps = step_times(kind(model, memory), ids[:, :length])
+            decoder = kind(model, memory)
+            steps = [
+                seconds(lambda d=decoder, token=token: d(token))
+                for token in ids.split(1, dim=1)
+            ]
             times[name].append(steps)
     each = {
         name: [statistics.median(step) for step in zip(*runs, strict=True)]
         for name, runs in times.items()
     }
     unit = statistics.mean(each["with cache"])
-    first = range(0, length, WINDOW)
+    first = range(0, TEXT, WINDOW)
     return {
         "token": [n + WINDOW // 2 for n in first],
         "time": {
@@ -93,38 +85,29 @@ def nth_token(length: int = TEXT, rounds: int = ROUNDS) -> dict:
 
 
 @torch.no_grad()
-def prefill(rounds: int = 21) -> dict:
+def prefill() -> dict:
     """The time of a first call with many tokens, by that of one token."""
     model, memory, ids = one_text()
     times = {n: [] for n in AT_ONCE}
-    for _ in range(rounds):
+    for _ in range(CALLS):
         for n, found in times.items():
             decoder = IncrementalDecoder(model, memory)
             given = ids[:, :n]
-            found.append(seconds(lambda d=decoder, g=given: d(g), 1))
-    base = statistics.median(times[1])
-    by_one = [round(statistics.median(times[n]) / base, 2) for n in AT_ONCE]
+            found.append(seconds(lambda d=decoder, g=given: d(g)))
+    median = [statistics.median(times[n]) for n in AT_ONCE]
+    by_one = [round(each / median[0], 2) for each in median]
     return {"tokens": AT_ONCE, "calls with one token": by_one}
 
 
-def with_and_without(rows: int, length: int) -> tuple[dict, float]:
-    """Milliseconds per token and text, and the gain."""
+def gain(rows: int, length: int) -> float:
+    """How many times as fast texts are written with the cache."""
     sizes = TransformerConfig(
         VOCAB, VOCAB, 64, 4, 128, 2, 2, dropout=0.0, max_length=512
     )
     model, source = Transformer(sizes).eval(), sources(rows)
-    runs = {
-        name: lambda c=cached: write_tokens(
-            model, source, never_ending, length, c
-        )
-        for name, cached in (("without cache", False), ("with cache", True))
-    }
-    times = side_by_side(runs, rounds=5)
-    each = {
-        name: round(1_000 * statistics.median(seconds) / length, 3)
-        for name, seconds in times.items()
-    }
-    return each, ratio(times, "without cache", "with cache")
+    write = partial(write_tokens, model, source, never_ending, length)
+    runs = {"without": lambda: write(cached=False), "with": write}
+    return ratio(side_by_side(runs, rounds=5), "without", "with")
 
 
 @torch.no_grad()
@@ -164,49 +147,31 @@ def against_torch(rows: int, length: int) -> dict[str, float]:
         "whole model": lambda: whole_model(theirs, source, length),
         "encoded once": lambda: encoded_once(theirs, source, length),
     }
-    written = runs["ours"]()
-    for name in ("whole model", "encoded once"):
-        torch.testing.assert_close(runs[name](), written)
-    times = side_by_side(runs, rounds=7)
+    written, *others = (run() for run in runs.values())
+    for other in others:
+        torch.testing.assert_close(other, written)
+    times = side_by_side(runs)
     return {
-        name: ratio(times, name, "ours")
-        for name in ("whole model", "encoded once")
+        name: ratio(times, name, "ours") for name in runs if name != "ours"
     }
 
 
-def ratios() -> dict:
-    """All that `make bench` records of decoding."""
+def record() -> dict:
     torch.manual_seed(0)
-    batch = {}
-    for rows, lengths in LENGTHS.items():
-        each = [with_and_without(int(rows), length) for length in lengths]
-        names = ("without cache", "with cache")
-        batch[rows] = {
+    batch = {
+        rows: {
             "length": lengths,
-            "ms per token": {n: [ms[n] for ms, _ in each] for n in names},
-            "gain": [gain for _, gain in each],
+            "gain": [gain(int(rows), n) for n in lengths],
         }
-    loops = {name: against_torch(*size) for name, size in LOOPS.items()}
-    return circumstances() | {
+        for rows, lengths in LENGTHS.items()
+    }
+    loops = {
+        f"{rows} rows, {length} tokens": against_torch(rows, length)
+        for rows, length in LOOPS
+    }
+    return {
         "n-th token": nth_token(),
         "prefill": prefill(),
         "batch": batch,
         "tokens a second, ours by torch's loops": loops,
     }
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    record = ratios()
-    RESULT.write_text(json.dumps(record, indent=1) + "\n")
-    for name, times in record["n-th token"]["time"].items():
-        print(f"{name:14} {times[0]:.2f} to {times[-1]:.2f}")
-    print("prefill", record["prefill"]["calls with one token"])
-    for rows, found in record["batch"].items():
-        for length, gain in zip(found["length"], found["gain"], strict=True):
-            print(f"{rows:>2} rows, {length:3} tokens: {gain:.1f} times")
-    print(record["tokens a second, ours by torch's loops"])
-
-
-if __name__ == "__main__":
-    main()

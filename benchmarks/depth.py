@@ -7,12 +7,9 @@ there, in four arrangements of residual and norm. Sizes are roots of mean
 squares. Their decimal logarithms are kept: the mean of five seeds, and its
 standard error. Everything is float64 on the processor, so the record is the
 same wherever it is made.
-By itself: `PYTHONPATH=book python -m benchmarks.depth`.
 """
 
-import json
 import math
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -20,7 +17,6 @@ from torch import Tensor
 from lib.encoder import EncoderBlock
 from lib.layers import LayerNorm
 
-RESULT = Path(__file__).parent / "results" / "depth.json"
 DEPTHS, SEEDS = [6, 12, 24, 48], 5
 WIDTH, HEADS, TEXTS, LENGTH = 32, 4, 4, 12
 
@@ -79,20 +75,10 @@ def rounded(values: Tensor) -> list[float]:
     return [round(value, 3) + 0.0 for value in values.tolist()]
 
 
-def main() -> None:
+def record() -> dict:
     about = {"depths": DEPTHS, "seeds": SEEDS, "width": WIDTH, "heads": HEADS}
     runs = {
         name: {str(depth): summary(name, depth) for depth in DEPTHS}
         for name in ARRANGEMENTS
     }
-    RESULT.write_text(json.dumps(about | {"runs": runs}) + "\n")
-    print("arrangement  blocks  log10 of size, gradient at the other end")
-    for name, by_depth in runs.items():
-        for depth, found in by_depth.items():
-            top = found["size"]["mean"][-1]
-            bottom = found["gradient"]["mean"][0]
-            print(f"{name:12}{depth:>7}{top:10.3f}{bottom:10.3f}")
-
-
-if __name__ == "__main__":
-    main()
+    return about | {"runs": runs}

@@ -6,21 +6,17 @@ follows from all six places without a mistake: of the others, and of those it
 was trained on, which tells not fitting from not generalising.
 """
 
-import json
 from itertools import permutations
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.timing import circumstances
 from lib.embedding import TokenEmbedding
 from lib.encoder import Encoder, EncoderBlock
 from lib.positions import PositionalEncoding
 from lib.runtime import setup
 
-RESULT = Path(__file__).parent / "results" / "hops.json"
 PLACES, STEPS, EVERY, SEEDS = 6, 4_000, 200, 5
 MODELS = {  # d_ff of each block
     "one block, 195 units": [195],
@@ -58,16 +54,14 @@ def share(follower: nn.Module, maps: Tensor) -> float:
     return right.all(-1).double().mean().item()
 
 
-def run(
-    name: str, seed: int, steps: int = STEPS
-) -> tuple[list[float], list[float]]:
+def run(name: str, seed: int) -> tuple[list[float], list[float]]:
     """The shares of unseen and of known maps, every `EVERY` steps."""
     torch.manual_seed(seed)
     follower, (known, unseen) = model(MODELS[name]), split()
     optimiser = torch.optim.Adam(follower.parameters())
     shares = [], []
-    for step in range(steps):
-        rise, fall = min(1, (step + 1) / 50), 1 - step / steps
+    for step in range(STEPS):
+        rise, fall = min(1, (step + 1) / 50), 1 - step / STEPS
         optimiser.param_groups[0]["lr"] = 0.01 * rise * fall
         maps = known[torch.randint(len(known), (64,))]
         logits = follower(maps).flatten(0, 1)
@@ -81,20 +75,13 @@ def run(
     return shares
 
 
-def main() -> None:
-    torch.set_num_threads(1)
+def record() -> dict:
     setup()
-    runs = {"share": {}, "share of known": {}}
+    found = {"share": {}, "share of known": {}}
     for name in MODELS:
         both = zip(*(run(name, seed) for seed in range(SEEDS)), strict=True)
-        for kind, shares in zip(runs, both, strict=True):
-            runs[kind][name] = list(shares)
+        for kind, shares in zip(found, both, strict=True):
+            found[kind][name] = list(shares)
             last = " ".join(f"{of_seed[-1]:.0%}" for of_seed in shares)
             print(f"{name:24} {kind:15} {last}", flush=True)
-    steps = list(range(EVERY, STEPS + 1, EVERY))
-    record = circumstances() | {"step": steps} | runs
-    RESULT.write_text(json.dumps(record, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    return {"step": list(range(EVERY, STEPS + 1, EVERY))} | found

@@ -10,24 +10,20 @@ All else is as in benchmarks/ablations.py.
 """
 
 import itertools
-import json
-from pathlib import Path
 
-import torch
 from torch import nn
 
 from benchmarks import ablations
-from benchmarks.ablations import SEEDS, SIZE, STEPS, Change, Task, commit
-from benchmarks.timing import circumstances
-from lib.dates import Batch, batches, characters, collate, generate, splits
+from benchmarks.ablations import Variant, trainer, with_unit_tables, written
+from benchmarks.date_model import BUCKET, SEEDS, SIZE, Task
+from kit.dates import collate
 from lib.heads import MultiHeadAttention
 from lib.runtime import setup
-from lib.training import Recipe, Trainer, train
+from lib.training import Batch, train
 from lib.transformer import Transformer
 
-RESULT = Path(__file__).parent / "results" / "reasons.json"
 TIMES = 8  # sqrt(d_model), and 1 over the usual deviation of the tables
-PAIR = "plain recipe", "no padding mask"
+ORDERS = {"buckets": True, "unsorted": False}
 
 
 class Louder(nn.Module):
@@ -50,13 +46,13 @@ class Cooler(MultiHeadAttention):
 
 
 def louder(model: Transformer) -> None:
-    ablations.with_unit_tables(model)
+    with_unit_tables(model)
     model.positions = Louder(model.positions)
 
 
 def cooler(model: Transformer) -> None:
     """Of the attentions that read the tables: not of cross-attention."""
-    ablations.with_unit_tables(model)
+    with_unit_tables(model)
     model.encoder.blocks[0].attention.__class__ = Cooler
     model.decoder.blocks[0].self_attention.__class__ = Cooler
 
@@ -66,80 +62,68 @@ def both(model: Transformer) -> None:
     cooler(model)
 
 
-TABLES: dict[str, Change] = {
-    "tables of std 1": ablations.with_unit_tables,
-    "positions 8 times as large": louder,
-    "scores 64 times as small": cooler,
-    "both": both,
+TABLES = {
+    "tables of std 1": Variant(with_unit_tables),
+    "positions 8 times as large": Variant(louder),
+    "scores 64 times as small": Variant(cooler),
+    "both": Variant(both),
 }
 
 
-def validation(held: int = 1_000, steps: int = STEPS) -> dict:
+def validation(task: Task) -> dict[str, list[Batch]]:
     """The same dates in batches with much PAD, with less and with none."""
-    days = splits()
-    seen = generate(days["train"], steps * SIZE)
-    vocabularies = [
-        characters([getattr(e, field) for e in seen])
-        for field in ("text", "iso")
-    ]
-    unseen = generate(days["validation"][:held])
+    words = task.source, task.target
 
     def length(example):
         return len(example.text)
 
-    groups = itertools.groupby(sorted(unseen, key=length), key=length)
+    groups = itertools.groupby(sorted(task.validation, key=length), key=length)
     return {
-        "unsorted": batches(unseen, *vocabularies, 250),
-        "buckets": batches(unseen, *vocabularies, SIZE, ablations.BUCKET),
-        "no PAD": [collate(list(some), *vocabularies) for _, some in groups],
+        "unsorted": task.batches(task.validation),
+        "buckets": task.batches(task.validation, SIZE, BUCKET),
+        "no PAD": [collate(list(some), *words) for _, some in groups],
     }
 
 
-def share_of_pad(data: list[Batch]) -> float:
-    """The share of the source that is PAD."""
-    ids = torch.cat([batch.source.flatten() for batch in data])
-    return round((ids == 0).double().mean().item(), 4)
+def shares(
+    variant: Variant, seed: int, task: Task, unseen: dict[str, list[Batch]]
+) -> dict[str, float]:
+    """Train a variant; what it gets right of each list of batches."""
+    trained = trainer(variant, seed, task)
+    train(trained, ablations.data(variant, task), ablations.STEPS)
+    return {kind: written(trained.average, d) for kind, d in unseen.items()}
 
 
-def padding(seed: int, task: Task, unseen: dict) -> dict:
+def padding(seed: int, task: Task) -> dict:
     """Exact match by variant, order of training and order of validation."""
-    orders = {"buckets": task.training, "unsorted": task.unsorted}
-    found = {name: {} for name in PAIR}
-    for name, (order, data) in itertools.product(PAIR, orders.items()):
-        trained = ablations.trainer(name, seed, task)
-        train(trained, data, STEPS)
-        found[name][order] = {
-            kind: ablations.written(trained.average, some)
-            for kind, some in unseen.items()
+    unseen = validation(task)
+    pair = {
+        n: ablations.VARIANTS[n] for n in ("plain recipe", "no padding mask")
+    }
+    return {
+        name: {
+            order: shares(variant._replace(bucketed=n), seed, task, unseen)
+            for order, n in ORDERS.items()
         }
-    return found
+        for name, variant in pair.items()
+    }
 
 
 def tables(seed: int, task: Task) -> dict:
     """Exact match of each cure, and of none."""
-    found = {}
-    for name, change in TABLES.items():
-        model = ablations.trainer("plain recipe", seed, task).model
-        change(model)
-        trained = Trainer(model, Recipe(ablations.rate))
-        train(trained, task.training, STEPS)
-        found[name] = ablations.written(trained.average, task.validation)
-    return found
+    unseen = {"all": task.batches(task.validation)}
+    return {
+        name: shares(variant, seed, task, unseen)["all"]
+        for name, variant in TABLES.items()
+    }
 
 
-def main() -> None:
-    torch.set_num_threads(1)
+def record() -> dict:
     setup()
-    task, unseen = Task(STEPS), validation(steps=STEPS)
-    record = circumstances() | {"commit": commit(), "steps": STEPS}
-    record |= {"PAD": {k: share_of_pad(some) for k, some in unseen.items()}}
-    record |= {"padding": [], "tables": []}
+    task = Task(ablations.STEPS, ablations.HELD)
+    found = {"padding": [], "tables": []}
     for seed in range(SEEDS):
-        record["padding"].append(padding(seed, task, unseen))
-        record["tables"].append(tables(seed, task))
-        print(record["padding"][-1], record["tables"][-1], flush=True)
-    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        found["padding"].append(padding(seed, task))
+        found["tables"].append(tables(seed, task))
+        print({kind: runs[-1] for kind, runs in found.items()}, flush=True)
+    return {"steps": ablations.STEPS} | found

@@ -5,8 +5,8 @@ RACER=mine.py` the function `recipe` of a file. The rules and the record stand
 in benchmarks/SPEEDRUN.md.
 """
 
-import importlib.util
 import json
+import runpy
 import statistics
 import sys
 import time
@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 import torch
 
-from benchmarks.timing import circumstances
-from lib.dates import Batch, batches, characters, generate, splits
+from benchmarks.records import save
+from kit.dates import batches, characters, generate, splits
 from lib.runtime import setup
 from lib.text import Vocabulary
 from lib.training import (
+    Batch,
     Recipe,
     Trainer,
     cosine_rate,
@@ -31,7 +32,6 @@ from lib.training import (
 )
 from lib.transformer import Transformer, TransformerConfig
 
-RESULT = Path(__file__).parent / "results" / "speedrun.json"
 GOAL, SEEDS, EVERY, GLANCE = 0.995, 5, 50, 500
 
 
@@ -72,7 +72,7 @@ def recipe(days: Sequence[date], seed: int) -> Entry:
 # --- The end of the recipe.
 
 
-def yardstick(days: Sequence[date], steps: int = 1_400) -> Entry:
+def yardstick(days: Sequence[date]) -> Entry:
     """The schedule of 2017: one step of it is the unit of the second score."""
     examples = generate(days, 64 * 64)
     source = characters([e.text for e in examples])
@@ -84,7 +84,7 @@ def yardstick(days: Sequence[date], steps: int = 1_400) -> Entry:
     rules = Recipe(lambda step: 0.7 * warmup_rate(step, 64, 200))
     trainer = Trainer(Transformer(config), rules)
     data = batches(examples, source, target)
-    return Entry(trainer, data, steps, source, target)
+    return Entry(trainer, data, 1_400, source, target)
 
 
 def seconds(entry: Entry, until: int) -> float:
@@ -94,25 +94,19 @@ def seconds(entry: Entry, until: int) -> float:
     return time.process_time() - start
 
 
-def share(entry: Entry, data: Sequence[Batch], goal: float) -> float:
+def share(entry: Entry, data: Sequence[Batch]) -> float:
     """Exact match of the averaged weights, all data only if it looks good.
 
     The first `GLANCE` examples tell whether the others need to be asked.
     """
     first = [b for i, b in enumerate(data) if i * len(data[0].source) < GLANCE]
     found = exact_match(entry.trainer.average, first)
-    if found < goal - 0.015:
+    if found < GOAL - 0.015:
         return found
     return exact_match(entry.trainer.average, data)
 
 
-def race(
-    entry: Entry,
-    beside: Entry,
-    days: Sequence[date],
-    goal: float = GOAL,
-    every: int = EVERY,
-) -> dict:
+def race(entry: Entry, beside: Entry, days: Sequence[date]) -> dict:
     """Train until the goal is reached; evaluation does not count.
 
     The yardstick takes a tenth of the steps in turn, so that whatever else
@@ -124,28 +118,25 @@ def race(
     """
     unseen = batches(generate(days), entry.source, entry.target, 250)
     took, unit, done, reached = 0.0, [], 0, 0.0
-    while done < entry.steps and reached < goal:
-        done = min(done + every, entry.steps)
+    while done < entry.steps and reached < GOAL:
+        done = min(done + EVERY, entry.steps)
         took += seconds(entry, done)
-        more = max(1, every // 10)
+        more = max(1, EVERY // 10)
         start = len(beside.trainer.losses)
         unit.append(seconds(beside, start + more) / more)
-        reached = share(entry, unseen, goal)
+        reached = share(entry, unseen)
     return {
         "steps": done,
         "CPU s": round(took, 1),
         "exact match": reached,
-        "reached": reached >= goal,
+        "reached": reached >= GOAL,
         "yardsticks": round(took / statistics.mean(unit)),
     }
 
 
 def load(path: str | Path) -> Callable[[Sequence[date], int], Entry]:
     """The function `recipe` of a file."""
-    spec = importlib.util.spec_from_file_location("racer", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.recipe
+    return runpy.run_path(str(path))["recipe"]
 
 
 def score(runs: list[dict], name: str) -> float | None:
@@ -173,8 +164,7 @@ def main() -> None:
         f"{medians['yardsticks']} steps of the yardstick"
     )
     if racer is recipe:
-        record = circumstances() | {"median": medians, "runs": runs}
-        RESULT.write_text(json.dumps(record, indent=1) + "\n")
+        save("speedrun", {"median": medians, "runs": runs})
 
 
 if __name__ == "__main__":

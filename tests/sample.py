@@ -74,7 +74,7 @@ def window_mask(length, width):
     distance = position[:, None] - position
     return ((distance >= 0) & (distance < width))[None, None]
     ### END SOLUTION'''
-CHECK = 'from lib.exercises import check\n\ncheck("4.1", window_mask)'
+CHECK = 'from kit.exercises import check\n\ncheck("4.1", window_mask)'
 RIGHT = "4.1 window_mask: right.\n"
 
 

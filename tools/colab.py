@@ -20,6 +20,7 @@ from book._ext.address import PLACEHOLDER
 # What chapters run, read and link to, and the licences of it all.
 COPIED = (
     "book/lib",
+    "book/kit",
     "book/data",
     "benchmarks/results",
     "benchmarks/public/reproductions",

@@ -1,7 +1,7 @@
 """The exercises of the chapters, and what becomes of an answer.
 
 An exercise is three cells: the task, the answer with the solution between
-markers, and the check. Its description, in `lib.exercises`, says what an
+markers, and the check. Its description, in `kit.exercises`, says what an
 answer must do.
 """
 
@@ -219,7 +219,7 @@ def outcome(
         TooSlow: it took too long.
     """
     with in_book(), limit(seconds):
-        from lib import exercises
+        from kit import exercises
 
         asked = exercises.find(task.number)
         names = names_for(task, source)

@@ -8,7 +8,7 @@ from difflib import ndiff
 from itertools import groupby
 from pathlib import Path
 
-from lib.gallery import GALLERY, Bug
+from kit.gallery import GALLERY, Bug
 from tools.taught import ROOT
 
 PAGE = Path("book", "gallery.md")

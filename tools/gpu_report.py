@@ -138,8 +138,8 @@ def benchmark_ratios(root: Path) -> dict:
     """What the benchmarks measure here, in a process of its own."""
     code = (
         "import json; from benchmarks import attention, costs, model;"
-        "found = {'attention': attention.ratios(), 'model': model.ratios(),"
-        " 'costs': costs.ratios()};"
+        "found = {'attention': attention.record(), 'model': model.record(),"
+        " 'costs': costs.record()};"
         "print(json.dumps(found))"
     )
     paths = [str(root), str(root / "book"), os.environ.get("PYTHONPATH", "")]

@@ -1,7 +1,7 @@
 """Break the solutions by rule, and see whether the checks notice.
 
 `python -m tools.mutants` tries every mutant of every solution (a changed
-operator, axis, constant, argument or call), writes `tests/exercises/
+operator, axis, constant, argument or call), writes `book/teach/
 kill_rates.json` and prints a line an exercise. `--stale` retries only the
 exercises whose solution or description has changed.
 """
@@ -18,14 +18,14 @@ from tools.exercises import GIVEN_LINE, Task, TooSlow, outcome, tasks
 from tools.faults.generate import generated
 from tools.taught import ROOT
 
-RECORD = ROOT / "tests" / "exercises" / "kill_rates.json"
+RECORD = ROOT / "book" / "teach" / "kill_rates.json"
 SEEDS = (0, 1, 2)
 SECONDS = 20  # a mutant may take; what never ends is found
 
 
 def digest(task: Task) -> str:
     """What the result of an exercise depends on."""
-    folder = ROOT / "book" / "lib" / "exercises"
+    folder = ROOT / "book" / "kit" / "exercises"
     own = folder / f"chapter_{task.chapter:02}.py"
     texts = [task.solution, own.read_text(encoding="utf-8")]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

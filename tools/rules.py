@@ -33,16 +33,14 @@ from tools.taught import (
 )
 
 # What a definition may use though no chapter teaches it.
-FOUNDATION = {"runtime", "validate", "lists", "checkpoints"}
+FOUNDATION = {"runtime", "validate", "checkpoints"}
 # Plumbing that a definition may name; it stands on what chapters teach, be it
 # later than the definition.
-PLUMBING = {"adapters", "dates", "decoders", "findings"}
+PLUMBING = {"decoders"}
 
 
-def imports_from_lib(
-    tree: ast.Module, package: str = ""
-) -> Iterator[tuple[str, str | None]]:
-    """Every (module, name) imported; a whole module has the name None.
+def imported(tree: ast.Module, package: str = "") -> Iterator[list[str]]:
+    """The parts of every dotted name that is imported.
 
     Relative imports start at the package of lib that the code is in.
     """
@@ -50,15 +48,13 @@ def imports_from_lib(
         if isinstance(node, ast.Import):
             paths = [alias.name.split(".") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            here = ["lib", *package.split(".")] if package else ["lib"]
+            here = ["lib", *package.split("/")] if package else ["lib"]
             start = here[: len(here) + 1 - node.level] if node.level else []
             start += node.module.split(".") if node.module else []
             paths = [[*start, alias.name] for alias in node.names]
         else:
             continue
-        for root, *rest in paths:
-            if root == "lib" and rest:
-                yield rest[0], rest[1] if len(rest) > 1 else None
+        yield from paths
 
 
 def names_bound(cell: str) -> set[str]:
@@ -74,6 +70,11 @@ def names_bound(cell: str) -> set[str]:
                 if alias.asname or not is_lib
             }
     return names
+
+
+def top(module: str) -> str:
+    """The package of lib that a module is in, or the module."""
+    return module.partition("/")[0]
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,32 @@ class Book:
         return [
             module
             for module in dict.fromkeys([*shown, *self.library])
-            if "." not in (module or ".") and module in self.library
+            if module in self.library
+            if module in shown or "/" not in module
             if is_taught(self.library[module])
         ]
 
     def span(self, module: str) -> tuple[float, float]:
-        """The first and the last cell that shows a module."""
-        places = [n for n, c in enumerate(self.cells) if c.module == module]
+        """The first and the last cell that shows a module or package."""
+        places = [
+            n
+            for n, cell in enumerate(self.cells)
+            if cell.module and top(cell.module) == module
+        ]
         return min(places, default=inf), max(places, default=inf)
+
+    def from_lib(self, path: list[str]) -> tuple[str, str | None] | None:
+        """The module of lib that is imported, and what of it.
+
+        A whole module has the name None; what is not of lib is None.
+        """
+        root, *parts = path
+        if root != "lib" or not parts:
+            return None
+        deeper = "/".join(parts[:2])
+        module = deeper if deeper in self.library else parts[0]
+        rest = parts[module.count("/") + 1 :]
+        return module, rest[0] if rest else None
 
     @property
     def public(self) -> list[tuple[str, str]]:
@@ -128,15 +147,15 @@ class Book:
 
     @property
     def imports(self) -> dict[str, set[str]]:
-        """What each module of the library imports from it."""
+        """What each module or package of the library imports from it."""
         found = {}
         for name, source in self.library.items():
-            module = name.partition(".")[0]
-            is_package = any(n.startswith(f"{name}.") for n in self.library)
-            package = name if is_package else name.rpartition(".")[0]
-            modules = imports_from_lib(ast.parse(source), package)
-            own = found.setdefault(module, set())
-            own |= {imported for imported, _ in modules} - {module}
+            is_package = any(n.startswith(f"{name}/") for n in self.library)
+            package = name if is_package else name.rpartition("/")[0]
+            paths = imported(ast.parse(source), package)
+            modules = {top(m[0]) for m in map(self.from_lib, paths) if m}
+            own = found.setdefault(top(name), set())
+            own |= modules - {top(name)}
         return found
 
 
@@ -216,7 +235,9 @@ def in_order(book: Book) -> Iterator[str]:
     yield from library_in_order(book)
     taught = set()
     for cell in book.cells:
-        for module, name in imports_from_lib(ast.parse(cell.source)):
+        for module, name in filter(
+            None, map(book.from_lib, imported(ast.parse(cell.source)))
+        ):
             if module in book.library and module not in book.taught:
                 continue
             wanted = {(module, name)}
@@ -235,8 +256,8 @@ def in_order(book: Book) -> Iterator[str]:
 def library_in_order(book: Book) -> Iterator[str]:
     """A definition uses what was taught before it and the foundation."""
     imports = book.imports
-    for module, imported in imports.items():
-        for name in sorted(imported):
+    for module, others in imports.items():
+        for name in sorted(others):
             if why := misplaced(book, module, name):
                 yield (
                     f"lib/{module}.py: in order: it imports lib.{name}, {why}"
@@ -248,19 +269,20 @@ def library_in_order(book: Book) -> Iterator[str]:
         yield f"lib: in order: modules import each other: {circle}"
 
 
-def misplaced(book: Book, module: str, imported: str) -> str | None:
+def misplaced(book: Book, module: str, other: str) -> str | None:
     """Why a module may not import another; None if it may."""
-    if imported not in book.library:
+    taught = {top(name) for name in book.taught}
+    if other not in book.library:
         return "which does not exist"
-    if imported in FOUNDATION | PLUMBING:
+    if other in FOUNDATION | PLUMBING:
         return None
     if module in FOUNDATION:
         return "but all others rest on it"
-    if module not in book.taught:
+    if module not in taught:
         return None
-    if imported not in book.taught:
+    if other not in taught:
         return "which is not taught"
-    begin, end = book.span(imported)
+    begin, end = book.span(other)
     own_begin, own_end = book.span(module)
     if begin >= own_begin and end >= own_end:
         return "which is not taught before it"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from lib import shapes
+from kit import shapes
 from lib.runtime import setup
 from lib.transformer import Transformer, TransformerConfig
 from tools.taught import ROOT, chapters, homes

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from book._ext.answers import stub, without_hidden_tests
-from lib.exercises import find
+from kit.exercises import find
 from tools import colab, environment, sync
 from tools.exercises import (
     GIVEN_LINE,
@@ -42,7 +42,7 @@ KEPT = {"cellView", "jupyter", "nbgrader", "tags"}
 CALL = re.compile(r'^check\("(?P<number>[\d.]+)", (?P<name>\w+)\)$', re.M)
 # Pages that only the site has; the notebooks lie above book/, not in it.
 PAGE = re.compile(r"\[([^\[\]]+)\]\(\w+\.md(?:#[\w-]*)?\)")
-INSIDE = re.compile(r"(?<=\]\()(?=lib/[\w/]+\.py\))")
+INSIDE = re.compile(r"(?<=\]\()(?=(?:lib|kit)/[\w/]+\.py\))")
 BESIDE = re.compile(r"(?<=\]\()\.\./")
 STUDENT = re.compile(r"\w[\w .,'@+-]*")
 VARIANTS = 1_000_000

@@ -15,7 +15,7 @@ import yaml
 from nbformat.v4 import reads
 
 ROOT = Path(__file__).resolve().parents[1]
-MARKER = re.compile(r"# lib/(\w+)\.py\n")
+MARKER = re.compile(r"# lib/([\w/]+)\.py\n")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 GAP = "\n\n\n"  # between definitions, as ruff leaves it
 Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign
@@ -38,12 +38,11 @@ def chapters(root: Path = ROOT) -> list[Path]:
 
 
 def library(root: Path = ROOT) -> dict[str, str]:
-    """The text of every module of book/lib, `a.b` being one of a package a."""
+    """The text of every module of book/lib, `a/b` being one of a package a."""
     folder, texts = root / "book" / "lib", {}
     for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder).with_suffix("").parts
-        name = ".".join(parts).removesuffix("__init__").rstrip(".")
-        if name:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name := name.removesuffix("__init__").rstrip("/"):
             texts[name] = path.read_text(encoding="utf-8")
     return texts
 

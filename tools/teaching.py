@@ -24,9 +24,7 @@ HINT = re.compile(r"\A\n?# hint: (?P<hint>\S.*)\n")  # a wrong answer's first
 
 def wrong_module(chapter: int):
     """Where the wrong answers to the exercises of a chapter stand."""
-    return importlib.import_module(
-        f"tests.exercises.wrong_answers.chapter_{chapter:02}"
-    )
+    return importlib.import_module(f"book.teach.mistakes.chapter_{chapter:02}")
 
 
 def told(task: Task, answer: str) -> str:

@@ -1,6 +1,6 @@
 """`make weights`: the date model for the page, from book/data.
 
-Written are three files of book/lib/explorers. `date_model.js` has the weights
+Written are three files of book/kit/explorers. `date_model.js` has the weights
 in float16 and the vocabularies; the page loads it when a reader wants to ask
 the model. `date_examples.json` has what the model says of a few dates, so
 that the page has something to show before. `date_kinds.json` has the ways of
@@ -17,7 +17,7 @@ import torch
 from babel import Locale
 from safetensors.torch import save
 
-from lib.dates import (
+from kit.dates import (
     FIRST,
     LANGUAGES,
     LAST,
@@ -25,11 +25,11 @@ from lib.dates import (
     ordinal,
     styles,
 )
+from kit.explorers import FOLDER
+from kit.trained import FOLDER as DATA
+from kit.trained import Trained, date_model, read_kept
 from lib.decoding import greedy
-from lib.explorers import FOLDER
 from lib.heads import record_weights
-from lib.trained import FOLDER as DATA
-from lib.trained import Trained, date_model, read_kept
 
 MODEL, EXAMPLES = "date_model.js", "date_examples.json"
 KINDS = "date_kinds.json"

@@ -1,19 +1,18 @@
 """Attention of public packages, as `make conformance` calls it.
 
-Each module here builds attentions of public packages from their arguments;
-nothing is downloaded. A builder returns the attention, and the words in which
-`lib.diagnose` is told how it is called. All have the same width, two heads
-and, where it can be had, dropout.
+Each module here lists attentions of public packages, built from their
+arguments; nothing is downloaded. A builder returns the attention, and the
+words in which `lib.diagnose` is told how it is called. All have the same
+width, two heads and, where it can be had, dropout.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
 WIDTH, HEADS, DROPOUT = 16, 2, 0.3
 HEAD = WIDTH // HEADS
-SUBJECTS: list["Subject"] = []
 # Where masked scores become a large negative number, on purpose.
 LOWEST = {
     "fully masked row": "masked scores become the lowest number of the dtype, "
@@ -29,36 +28,16 @@ class Subject:
     entry: str  # the class or function
     way: str  # as a narrow table names it
     build: Callable[[], tuple[Callable, dict]]
-    by_design: dict[str, str]  # property -> why a failure is none
-    leave: dict[str, str]  # property -> why it is not asked
-    only: tuple[str, ...]  # properties that are asked, if not all
-    shown: dict[str, str]  # property -> the file that shows it fail
+    by_design: dict[str, str] = field(default_factory=dict)  # no failures: why
+    leave: dict[str, str] = field(default_factory=dict)  # not asked: why
+    only: str = ""  # the property that is asked, if not all
+    shown: dict[str, str] = field(default_factory=dict)  # failures: the proof
 
     def left(self, name: str) -> str | None:
         """Why a property is not asked, or None."""
-        if self.only and name not in self.only:
+        if self.only and name != self.only:
             return "another line of this package shows it"
         return self.leave.get(name)
-
-
-def subject(
-    package: str,
-    entry: str,
-    way: str,
-    *,
-    by_design: dict[str, str] | None = None,
-    leave: dict[str, str] | None = None,
-    only: tuple[str, ...] = (),
-    shown: dict[str, str] | None = None,
-) -> Callable:
-    """Register the builder of an attention."""
-
-    def register(build: Callable) -> Callable:
-        about = (by_design or {}, leave or {}, only, shown or {})
-        SUBJECTS.append(Subject(package, entry, way, build, *about))
-        return build
-
-    return register
 
 
 class Called(nn.Module):
@@ -72,6 +51,13 @@ class Called(nn.Module):
         return self.ask(self.inner, *inputs)
 
 
-def said(**words: object) -> dict:
+def named(inner: nn.Module, mask: str = "mask", **options: object) -> Called:
+    """A module that takes the last input, its mask, by name."""
+    return Called(
+        inner, lambda m, *xs: m(*xs[:-1], **{mask: xs[-1]}, **options)
+    )
+
+
+def said(call: str = "q k v mask -> out", **words: object) -> dict:
     """A convention, with the width and the number of heads used here."""
-    return {"width": WIDTH, "heads": HEADS} | words
+    return {"width": WIDTH, "heads": HEADS, "call": call} | words

@@ -1,6 +1,7 @@
 """Packages of one author: x-transformers, local-attention and two more."""
 
 import math
+from functools import partial
 
 import torch
 from local_attention import LocalAttention
@@ -16,158 +17,113 @@ from benchmarks.public import (
     LOWEST,
     WIDTH,
     Called,
+    Subject,
+    named,
     said,
-    subject,
 )
 
 SIZES = {"dim": WIDTH, "heads": HEADS, "dim_head": HEAD}
-X = "x-transformers", "Attention"
+BUCKETS = {"q_bucket_size": 3, "k_bucket_size": 4}
+x_attention = partial(Subject, "x-transformers", "Attention")
+local_attention = partial(Subject, "local-attention", "LocalAttention")
+efficient = partial(Subject, "memory-efficient-attention-pytorch")
 
 
-def x_transformers(mask_name: str, **options):
+def x_masked(mask_name: str, axes: str | None = None, **options):
     def ask(inner, x, mask):
         out, seen = inner(x, **{mask_name: mask}, return_intermediates=True)
         return out, seen.post_softmax_attn
 
-    return Called(XAttention(**SIZES, dropout=DROPOUT, **options), ask)
+    module = Called(XAttention(**SIZES, dropout=DROPOUT, **options), ask)
+    return module, said("x mask -> out weights", mask_axes=axes)
 
 
-@subject(*X, "attn_mask")
-def x_plain():
-    call = "x mask -> out weights"
-    return x_transformers("attn_mask"), said(call=call)
+def x_causal(**options):
+    module = XAttention(**SIZES, dropout=DROPOUT, causal=True, **options)
+    return module, said("x -> out", mask="causal")
 
 
-@subject(*X, "mask")
-def x_padding():
-    call = "x mask -> out weights"
-    return x_transformers("mask"), said(call=call, mask_axes="n k")
-
-
-@subject(*X, "flash, attn_mask")
-def x_flash():
-    module = x_transformers("attn_mask", flash=True)
-    return module, said(call="x mask -> out weights")
-
-
-@subject(*X, "causal")
-def x_causal():
-    module = XAttention(**SIZES, dropout=DROPOUT, causal=True)
-    return module, said(call="x -> out", mask="causal")
-
-
-@subject(*X, "flash, causal")
-def x_flash_causal():
-    module = XAttention(**SIZES, dropout=DROPOUT, causal=True, flash=True)
-    return module, said(call="x -> out", mask="causal")
-
-
-def local_attention(**options):
+def local(causal: bool = False):
     return LocalAttention(
         window_size=8,
         autopad=True,
         dropout=DROPOUT,
         use_rotary_pos_emb=False,
-        **options,
+        causal=causal,
     )
 
 
-LOCAL = said(axes="n h l d", mask_axes="n k", projections=False)
-
-
-@subject(
-    "local-attention", "LocalAttention", "mask always given", by_design=LOWEST
-)
-def local_mask():
+def local_masked(always: bool):
     def ask(inner, q, k, v, mask):
-        if mask is None:
+        if always and mask is None:
             mask = torch.ones(len(k), k.shape[-2], dtype=torch.bool)
+        if not always and mask is not None and mask.all():
+            mask = None
         return inner(q, k, v, mask=mask)
 
-    return Called(local_attention(), ask), LOCAL
+    words = said(axes="n h l d", mask_axes="n k", projections=False)
+    return Called(local(), ask), words
 
 
-@subject(
-    "local-attention",
-    "LocalAttention",
-    "mask where needed",
-    only=("padding invariance",),
-    shown={"padding invariance": "local_attention_padding"},
-)
-def local_bare():
-    def ask(inner, q, k, v, mask):
-        return inner(
-            q, k, v, mask=None if mask is None or mask.all() else mask
-        )
-
-    return Called(local_attention(), ask), LOCAL
-
-
-@subject("local-attention", "LocalAttention", "causal")
 def local_causal():
-    words = said(call="q k v -> out", axes="n h l d", mask="causal")
-    return local_attention(causal=True), words | {"projections": False}
+    words = {"axes": "n h l d", "mask": "causal", "projections": False}
+    return local(causal=True), said("q k v -> out", **words)
 
 
-def chunked(kind, **options):
-    def ask(inner, x, mask):
-        return inner(x, mask=mask)
-
-    return Called(kind(**SIZES, **options), ask)
+def chunked(axes: str | None = None, **options):
+    module = ChunkedAttention(**SIZES, dropout=DROPOUT, **options)
+    return named(module), said("x mask -> out", mask_axes=axes)
 
 
-EFFICIENT = "memory-efficient-attention-pytorch"
+def flash():
+    return named(FlashAttention(**SIZES, **BUCKETS)), said("x mask -> out")
 
 
-@subject(EFFICIENT, "Attention", "Attention", by_design=LOWEST)
-def chunked_plain():
-    module = chunked(ChunkedAttention, dropout=DROPOUT)
-    return module, said(call="x mask -> out")
-
-
-@subject(EFFICIENT, "Attention", "memory_efficient", by_design=LOWEST)
-def chunked_efficient():
-    module = chunked(
-        ChunkedAttention,
-        dropout=DROPOUT,
-        memory_efficient=True,
-        q_bucket_size=3,
-        k_bucket_size=4,
-    )
-    return module, said(call="x mask -> out", mask_axes="n k")
-
-
-@subject(
-    EFFICIENT,
-    "FlashAttention",
-    "FlashAttention",
-    shown={"half precision": "memory_efficient_half"},
-)
-def chunked_flash():
-    buckets = {"q_bucket_size": 3, "k_bucket_size": 4}
-    module = chunked(FlashAttention, **buckets)
-    return module, said(call="x mask -> out")
-
-
-@subject(
-    "performer-pytorch",
-    "SelfAttention",
-    "mask",
-    shown={"padding invariance": "performer_padding"},
-    leave=dict.fromkeys(("mask before softmax", "scale"), "it has no softmax"),
-)
 def performer():
     features = int(HEAD * math.log(HEAD)) * 4
-    module = PerformerAttention(
-        WIDTH,
-        heads=HEADS,
-        dim_head=HEAD,
-        dropout=DROPOUT,
-        nb_features=features,
-    )
+    module = PerformerAttention(**SIZES, dropout=DROPOUT, nb_features=features)
+    return named(module), said("x mask -> out", mask_axes="n k")
 
-    def ask(inner, x, mask):
-        return inner(x, mask=mask)
 
-    words = said(call="x mask -> out", mask_axes="n k")
-    return Called(module, ask), words
+SUBJECTS = [
+    x_attention("attn_mask", lambda: x_masked("attn_mask")),
+    x_attention("mask", lambda: x_masked("mask", "n k")),
+    x_attention("flash, attn_mask", lambda: x_masked("attn_mask", flash=True)),
+    x_attention("causal", x_causal),
+    x_attention("flash, causal", lambda: x_causal(flash=True)),
+    local_attention(
+        "mask always given",
+        lambda: local_masked(always=True),
+        by_design=LOWEST,
+    ),
+    local_attention(
+        "mask where needed",
+        lambda: local_masked(always=False),
+        only="padding invariance",
+        shown={"padding invariance": "local_attention_padding"},
+    ),
+    local_attention("causal", local_causal),
+    efficient("Attention", "Attention", chunked, by_design=LOWEST),
+    efficient(
+        "Attention",
+        "memory_efficient",
+        lambda: chunked("n k", memory_efficient=True, **BUCKETS),
+        by_design=LOWEST,
+    ),
+    efficient(
+        "FlashAttention",
+        "FlashAttention",
+        flash,
+        shown={"half precision": "memory_efficient_half"},
+    ),
+    Subject(
+        "performer-pytorch",
+        "SelfAttention",
+        "mask",
+        performer,
+        leave=dict.fromkeys(
+            ("mask before softmax", "scale"), "it has no softmax"
+        ),
+        shown={"padding invariance": "performer_padding"},
+    ),
+]

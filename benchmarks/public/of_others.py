@@ -1,5 +1,7 @@
 """Attention of packages that have one or two of them."""
 
+from functools import partial
+
 import torch
 from curated_transformers.layers import attention as curated
 from diffusers.models import attention_processor as diffusers
@@ -16,14 +18,21 @@ from benchmarks.public import (
     LOWEST,
     WIDTH,
     Called,
+    Subject,
+    named,
     said,
-    subject,
 )
 
-CURATED = "curated-transformers", "SelfAttention"
+of_labml = partial(Subject, "labml-nn")
+of_diffusers = partial(Subject, "diffusers", "Attention")
+monai = partial(Subject, "monai", "SABlock")
+of_curated = partial(Subject, "curated-transformers", "SelfAttention")
+esm = partial(Subject, "fair-esm", "MultiheadAttention")
+FLASH = {"use_flash_attention": True}
+WEIGHTS = "q k v mask -> out weights"
 
 
-def labml(module, **words):
+def labml(kind: type, **words):
     def ask(inner, q, k, v, mask):
         if mask is not None:
             mask = mask.permute(1, 2, 0)  # q k n
@@ -31,113 +40,30 @@ def labml(module, **words):
         weights = inner.attn  # the last ones, q k n h
         return out, weights.permute(2, 3, 0, 1)
 
-    call = "q k v mask -> out weights"
-    words = said(call=call, axes="l n d", mask_axes="n q k", **words)
-    return Called(module, ask), words
+    module = Called(kind(HEADS, WIDTH, dropout_prob=DROPOUT), ask)
+    return module, said(WEIGHTS, axes="l n d", mask_axes="n q k", **words)
 
 
-@subject("labml-nn", "MultiHeadAttention", "MHA")
-def labml_plain():
-    return labml(LabmlAttention(HEADS, WIDTH, DROPOUT))
+def with_processor(name: str):
+    sizes = {"heads": HEADS, "dim_head": HEAD, "dropout": DROPOUT}
+    processor = getattr(diffusers, name)()
+    module = diffusers.Attention(WIDTH, **sizes, processor=processor)
+    words = said("x mask -> out", mask="additive", mask_axes="(n h) q k")
+    return named(module, "attention_mask"), words
 
 
-@subject(
-    "labml-nn",
-    "RotaryPEMultiHeadAttention",
-    "RotaryPE MHA",
-    shown={"half precision": "labml_rotary_half"},
-)
-def labml_rotary():
-    module = RotaryPEMultiHeadAttention(HEADS, WIDTH, dropout_prob=DROPOUT)
-    return labml(module, positions=True)
+def monai_masked(mask: str, dropout: float, **options):
+    words = said("x mask -> out", mask=mask, mask_axes="n k")
+    return SABlock(WIDTH, HEADS, dropout, **options), words
 
 
-@subject("labml-nn", "RelativeMultiHeadAttention", "Relative MHA")
-def labml_relative():
-    module = RelativeMultiHeadAttention(HEADS, WIDTH, DROPOUT)
-    return labml(module, positions=True)
+def monai_causal(dropout: float, **options):
+    sizes = {"causal": True, "sequence_length": 16}
+    module = SABlock(WIDTH, HEADS, dropout, **sizes, **options)
+    return module, said("x -> out", mask="causal")
 
 
-def of_diffusers(processor):
-    module = diffusers.Attention(
-        WIDTH,
-        heads=HEADS,
-        dim_head=HEAD,
-        dropout=DROPOUT,
-        processor=processor,
-    )
-
-    def ask(inner, x, mask):
-        return inner(x, attention_mask=mask)
-
-    words = said(call="x mask -> out", mask="additive", mask_axes="(n h) q k")
-    return Called(module, ask), words
-
-
-@subject("diffusers", "Attention", "AttnProcessor")
-def diffusers_plain():
-    return of_diffusers(diffusers.AttnProcessor())
-
-
-@subject("diffusers", "Attention", "AttnProcessor2_0")
-def diffusers_sdpa():
-    return of_diffusers(diffusers.AttnProcessor2_0())
-
-
-@subject("monai", "SABlock", "attn_mask")
-def monai_plain():
-    module = SABlock(WIDTH, HEADS, DROPOUT)
-    words = said(call="x mask -> out", mask="ones", mask_axes="n k")
-    return module, words
-
-
-@subject("monai", "SABlock", "causal")
-def monai_causal():
-    module = SABlock(WIDTH, HEADS, DROPOUT, causal=True, sequence_length=16)
-    return module, said(call="x -> out", mask="causal")
-
-
-def monai_fast(dropout: float):
-    module = SABlock(
-        WIDTH,
-        HEADS,
-        dropout,
-        causal=True,
-        sequence_length=16,
-        use_flash_attention=True,
-    )
-    return module, said(call="x -> out", mask="causal")
-
-
-@subject("monai", "SABlock", "causal, flash")
-def monai_flash():
-    return monai_fast(0.0)
-
-
-@subject(
-    "monai",
-    "SABlock",
-    "flash, dropout 0.3",
-    only=("dropout off in evaluation",),
-    shown={"dropout off in evaluation": "monai_dropout"},
-)
-def monai_flash_dropout():
-    return monai_fast(DROPOUT)
-
-
-@subject(
-    "monai",
-    "SABlock",
-    "flash, attn_mask",
-    only=("padding invariance",),
-    shown={"padding invariance": "monai_mask"},
-)
-def monai_flash_mask():
-    module = SABlock(WIDTH, HEADS, use_flash_attention=True)
-    return module, said(call="x mask -> out", mask_axes="n k")
-
-
-def of_curated(fast: bool, causal: bool = False):
+def self_attention(fast: bool, causal: bool = False, axes: str | None = None):
     module = curated.SelfAttention(
         attention_heads=curated.AttentionHeads.uniform(
             HEADS, curated.QkvSplitGroupedByKVHeads()
@@ -157,49 +83,68 @@ def of_curated(fast: bool, causal: bool = False):
         with curated.enable_torch_sdp(fast):
             return inner(x, mask, use_causal_mask=causal)
 
-    return Called(module, ask)
+    if causal:
+        return Called(module, ask), said("x -> out", mask="causal")
+    return Called(module, ask), said("x mask -> out", mask_axes=axes)
 
 
-@subject(*CURATED, "mask", by_design=LOWEST)
-def curated_plain():
-    return of_curated(False), said(call="x mask -> out")
-
-
-@subject(*CURATED, "mask, torch SDP")
-def curated_sdpa():
-    words = said(call="x mask -> out", mask_axes="n k")
-    return of_curated(True), words
-
-
-@subject(*CURATED, "causal")
-def curated_causal():
-    return of_curated(False, True), said(call="x -> out", mask="causal")
-
-
-@subject(
-    *CURATED,
-    "causal, torch SDP",
-    shown={"leak, training": "curated_training"},
-)
-def curated_sdpa_causal():
-    return of_curated(True, True), said(call="x -> out", mask="causal")
-
-
-@subject("fair-esm", "MultiheadAttention", "attn_mask")
 def esm_mask():
-    def ask(inner, q, k, v, mask):
-        return inner(q, k, v, attn_mask=mask)
-
+    module = EsmAttention(WIDTH, HEADS, dropout=DROPOUT)
     words = said(axes="l n d", mask="additive", mask_axes="q k")
-    return Called(EsmAttention(WIDTH, HEADS, dropout=DROPOUT), ask), words
+    return named(module, "attn_mask"), words
 
 
-@subject("fair-esm", "MultiheadAttention", "need_head_weights")
-def esm_own():
+def esm_weights():
     def ask(inner, q, k, v, mask):
         out, weights = inner(q, k, v, mask, need_head_weights=True)
         return out, weights.transpose(0, 1)  # h n q k
 
-    call = "q k v mask -> out weights"
-    words = said(call=call, axes="l n d", mask="ignore", mask_axes="n k")
+    words = said(WEIGHTS, axes="l n d", mask="ignore", mask_axes="n k")
     return Called(EsmAttention(WIDTH, HEADS, dropout=DROPOUT), ask), words
+
+
+SUBJECTS = [
+    of_labml("MultiHeadAttention", "MHA", lambda: labml(LabmlAttention)),
+    of_labml(
+        "RotaryPEMultiHeadAttention",
+        "RotaryPE MHA",
+        lambda: labml(RotaryPEMultiHeadAttention, positions=True),
+        shown={"half precision": "labml_rotary_half"},
+    ),
+    of_labml(
+        "RelativeMultiHeadAttention",
+        "Relative MHA",
+        lambda: labml(RelativeMultiHeadAttention, positions=True),
+    ),
+    of_diffusers("AttnProcessor", lambda: with_processor("AttnProcessor")),
+    of_diffusers(
+        "AttnProcessor2_0", lambda: with_processor("AttnProcessor2_0")
+    ),
+    monai("attn_mask", lambda: monai_masked("ones", DROPOUT)),
+    monai("causal", lambda: monai_causal(DROPOUT)),
+    monai("causal, flash", lambda: monai_causal(0.0, **FLASH)),
+    monai(
+        "flash, dropout 0.3",
+        lambda: monai_causal(DROPOUT, **FLASH),
+        only="dropout off in evaluation",
+        shown={"dropout off in evaluation": "monai_dropout"},
+    ),
+    monai(
+        "flash, attn_mask",
+        lambda: monai_masked("keep", 0.0, **FLASH),
+        only="padding invariance",
+        shown={"padding invariance": "monai_mask"},
+    ),
+    of_curated("mask", lambda: self_attention(fast=False), by_design=LOWEST),
+    of_curated(
+        "mask, torch SDP", lambda: self_attention(fast=True, axes="n k")
+    ),
+    of_curated("causal", lambda: self_attention(fast=False, causal=True)),
+    of_curated(
+        "causal, torch SDP",
+        lambda: self_attention(fast=True, causal=True),
+        shown={"leak, training": "curated_training"},
+    ),
+    esm("attn_mask", esm_mask),
+    esm("need_head_weights", esm_weights),
+]

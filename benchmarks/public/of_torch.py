@@ -1,6 +1,6 @@
 """PyTorch's own attention, and this book's."""
 
-import functools
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -8,100 +8,76 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import flex_attention
 
-from benchmarks.public import DROPOUT, HEADS, WIDTH, Called, said, subject
+from benchmarks.public import DROPOUT, HEADS, WIDTH, Subject, named, said
 from lib.attention import attention
 from lib.heads import MultiHeadAttention
 
-IN_HEADS = "n h l d"
-BOOK = "the-executable-transformer"
-SDPA = "torch.nn.functional.scaled_dot_product_attention"
-HEADED = "torch.nn.MultiheadAttention"
+IN_HEADS = said(axes="n h l d")
+book = partial(Subject, "the-executable-transformer")
+torchs = partial(Subject, "torch")
+fused = partial(torchs, "torch.nn.functional.scaled_dot_product_attention")
+headed = partial(torchs, "torch.nn.MultiheadAttention")
+sdpa = F.scaled_dot_product_attention
 
 
-@subject(BOOK, "lib.attention.attention", "attention")
-def ours():
-    return attention, said(axes=IN_HEADS)
+def math_kernel(q, k, v, mask):
+    with sdpa_kernel(SDPBackend.MATH):
+        return sdpa(q, k, v, mask)
 
 
-@subject(BOOK, "lib.heads.MultiHeadAttention", "MultiHeadAttention")
+def causal():
+    words = said("q k v -> out", axes="n h l d", mask="causal")
+    return partial(sdpa, is_causal=True), words
+
+
+def flex(q, k, v, mask):
+    if mask is None:
+        return flex_attention(q, k, v)
+
+    def hide(score, n, h, i, j):
+        return torch.where(mask[n, h, i, j], score, -torch.inf)
+
+    return flex_attention(q, k, v, score_mod=hide)
+
+
 def our_heads():
-    def ask(inner, q, k, v, mask):
-        return inner(q, k, v, mask, need_weights=True)
-
-    call = "q k v mask -> out weights"
     module = MultiHeadAttention(WIDTH, HEADS, DROPOUT)
-    return Called(module, ask), said(call=call)
+    words = said("q k v mask -> out weights")
+    return named(module, "may_attend", need_weights=True), words
 
 
-@subject("torch", SDPA, "SDPA")
-def sdpa():
-    return F.scaled_dot_product_attention, said(axes=IN_HEADS)
-
-
-@subject("torch", SDPA, "SDPA, math kernel")
-def sdpa_math():
-    def call(q, k, v, mask):
-        with sdpa_kernel(SDPBackend.MATH):
-            return F.scaled_dot_product_attention(q, k, v, mask)
-
-    return call, said(axes=IN_HEADS)
-
-
-@subject("torch", SDPA, "SDPA, float mask")
-def sdpa_float():
-    words = said(axes=IN_HEADS, mask="additive")
-    return F.scaled_dot_product_attention, words
-
-
-@subject("torch", SDPA, "SDPA, is_causal")
-def sdpa_causal():
-    call = functools.partial(F.scaled_dot_product_attention, is_causal=True)
-    return call, said(call="q k v -> out", axes=IN_HEADS, mask="causal")
-
-
-@subject(
-    "torch",
-    "torch.nn.attention.flex_attention",
-    "flex_attention",
-    leave={"fully masked row, gradient": "no backward pass on a CPU"},
-)
-def flex():
-    def call(q, k, v, mask):
-        if mask is None:
-            return flex_attention(q, k, v)
-
-        def hide(score, n, h, i, j):
-            return torch.where(mask[n, h, i, j], score, -torch.inf)
-
-        return flex_attention(q, k, v, score_mod=hide)
-
-    return call, said(axes=IN_HEADS)
-
-
-@subject("torch", HEADED, "MHA, with weights")
-def heads_weights():
-    def ask(inner, q, k, v, mask):
-        return inner(q, k, v, attn_mask=mask, average_attn_weights=False)
-
+def heads(mask: str, axes: str, **options):
     module = nn.MultiheadAttention(WIDTH, HEADS, DROPOUT, batch_first=True)
-    call = "q k v mask -> out weights"
-    words = said(call=call, mask="ignore", mask_axes="(n h) q k")
-    return Called(module, ask), words
+    returned = " weights" if options.get("need_weights", True) else ""
+    words = said(f"q k v mask -> out{returned}", mask="ignore", mask_axes=axes)
+    return named(module, mask, **options), words
 
 
-@subject("torch", HEADED, "MHA, no weights")
-def heads_fast():
-    def ask(inner, q, k, v, mask):
-        return inner(q, k, v, attn_mask=mask, need_weights=False)
-
-    module = nn.MultiheadAttention(WIDTH, HEADS, DROPOUT, batch_first=True)
-    return Called(module, ask), said(mask="ignore", mask_axes="(n h) q k")
-
-
-@subject("torch", HEADED, "MHA, key_padding_mask")
-def heads_padding():
-    def ask(inner, q, k, v, mask):
-        return inner(q, k, v, key_padding_mask=mask, need_weights=False)
-
-    module = nn.MultiheadAttention(WIDTH, HEADS, DROPOUT, batch_first=True)
-    return Called(module, ask), said(mask="ignore", mask_axes="n k")
+SUBJECTS = [
+    book(
+        "lib.attention.attention", "attention", lambda: (attention, IN_HEADS)
+    ),
+    book("lib.heads.MultiHeadAttention", "MultiHeadAttention", our_heads),
+    fused("SDPA", lambda: (sdpa, IN_HEADS)),
+    fused("SDPA, math kernel", lambda: (math_kernel, IN_HEADS)),
+    fused("SDPA, float mask", lambda: (sdpa, IN_HEADS | {"mask": "additive"})),
+    fused("SDPA, is_causal", causal),
+    torchs(
+        "torch.nn.attention.flex_attention",
+        "flex_attention",
+        lambda: (flex, IN_HEADS),
+        leave={"fully masked row, gradient": "no backward pass on a CPU"},
+    ),
+    headed(
+        "MHA, with weights",
+        lambda: heads("attn_mask", "(n h) q k", average_attn_weights=False),
+    ),
+    headed(
+        "MHA, no weights",
+        lambda: heads("attn_mask", "(n h) q k", need_weights=False),
+    ),
+    headed(
+        "MHA, key_padding_mask",
+        lambda: heads("key_padding_mask", "n k", need_weights=False),
+    ),
+]

@@ -5,6 +5,8 @@ number of the dtype for "eager", True = may attend for "sdpa". The same is
 handed over here.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 from transformers import BertConfig, GPT2Config, LlamaConfig, T5Config
@@ -20,11 +22,10 @@ from benchmarks.public import (
     LOWEST,
     WIDTH,
     Called,
+    Subject,
     said,
-    subject,
 )
 
-CALL = "x mask -> out weights"
 PLAIN = {"hidden_size": WIDTH, "num_attention_heads": HEADS}
 
 
@@ -38,103 +39,58 @@ def as_models_do(mask: Tensor | None, x: Tensor, how: str) -> Tensor:
     return torch.where(mask, torch.zeros((), dtype=x.dtype), lowest)
 
 
-def bert(how: str):
-    config = BertConfig(
-        **PLAIN,
-        attention_probs_dropout_prob=DROPOUT,
-        attn_implementation=how,
-    )
-
-    def ask(inner, x, mask):
-        return inner(x, as_models_do(mask, x, how))
-
-    return Called(BertSelfAttention(config), ask), said(call=CALL)
+def bert(**how):
+    config = BertConfig(**PLAIN, attention_probs_dropout_prob=DROPOUT, **how)
+    return BertSelfAttention(config)
 
 
-@subject("transformers", "BertSelfAttention", "BERT, eager", by_design=LOWEST)
-def bert_eager():
-    return bert("eager")
+def t5(**how):
+    sizes = {"d_model": WIDTH, "d_kv": HEAD, "num_heads": HEADS}
+    return T5Attention(T5Config(**sizes, dropout_rate=DROPOUT, **how))
 
 
-@subject("transformers", "BertSelfAttention", "BERT, sdpa")
-def bert_sdpa():
-    return bert("sdpa")
-
-
-def t5(how: str):
-    config = T5Config(
-        d_model=WIDTH,
-        d_kv=HEAD,
-        num_heads=HEADS,
-        dropout_rate=DROPOUT,
-        attn_implementation=how,
-    )
-
-    def ask(inner, x, mask):
-        return inner(x, as_models_do(mask, x, how))
-
-    call = "x mask -> out _ weights"
-    # T5 has no scale: its initial weights are smaller instead.
-    return Called(T5Attention(config), ask), said(call=call, scale=1.0)
-
-
-@subject("transformers", "T5Attention", "T5, eager", by_design=LOWEST)
-def t5_eager():
-    return t5("eager")
-
-
-@subject("transformers", "T5Attention", "T5, sdpa", by_design=LOWEST)
-def t5_sdpa():
-    return t5("sdpa")
-
-
-def llama(how: str, kv_heads: int = HEADS):
+def llama(**how):
     config = LlamaConfig(
-        **PLAIN,
-        num_key_value_heads=kv_heads,
-        attention_dropout=DROPOUT,
-        attn_implementation=how,
+        **PLAIN, num_key_value_heads=HEADS, attention_dropout=DROPOUT, **how
     )
+    return LlamaAttention(config, 0)
 
+
+def gpt2(**how):
+    drop = {"attn_pdrop": DROPOUT, "resid_pdrop": DROPOUT}
+    config = GPT2Config(n_embd=WIDTH, n_head=HEADS, **drop, **how)
+    return GPT2Attention(config, layer_idx=0)
+
+
+def called(make, how: str):
     def ask(inner, x, mask):
-        # Every token at position 0: rotated by no angle.
-        turned = torch.ones(len(x), x.shape[1], HEAD, dtype=x.dtype)
-        angles = (turned, torch.zeros_like(turned))
-        return inner(x, angles, as_models_do(mask, x, how))
+        given = [x, as_models_do(mask, x, how)]
+        if make is gpt2:
+            given.insert(1, None)  # of its cache
+        if make is llama:  # every token at position 0: rotated by no angle
+            turned = torch.ones(len(x), x.shape[1], HEAD, dtype=x.dtype)
+            given.insert(1, (turned, torch.zeros_like(turned)))
+        return inner(*given)
 
-    return Called(LlamaAttention(config, 0), ask), said(call=CALL)
-
-
-@subject("transformers", "LlamaAttention", "LLaMA, eager", by_design=LOWEST)
-def llama_eager():
-    return llama("eager")
-
-
-@subject("transformers", "LlamaAttention", "LLaMA, sdpa")
-def llama_sdpa():
-    return llama("sdpa")
+    module = Called(make(attn_implementation=how), ask)
+    if make is t5:  # it has no scale: its initial weights are smaller instead
+        return module, said("x mask -> out _ weights", scale=1.0)
+    return module, said("x mask -> out weights")
 
 
-def gpt2(how: str):
-    config = GPT2Config(
-        n_embd=WIDTH,
-        n_head=HEADS,
-        attn_pdrop=DROPOUT,
-        resid_pdrop=DROPOUT,
-        attn_implementation=how,
+SUBJECTS = [
+    Subject(
+        "transformers",
+        entry,
+        f"{name}, {how}",
+        partial(called, make, how),
+        by_design=LOWEST if how == "eager" or make is t5 else {},
     )
-
-    def ask(inner, x, mask):
-        return inner(x, attention_mask=as_models_do(mask, x, how))
-
-    return Called(GPT2Attention(config, layer_idx=0), ask), said(call=CALL)
-
-
-@subject("transformers", "GPT2Attention", "GPT-2, eager", by_design=LOWEST)
-def gpt2_eager():
-    return gpt2("eager")
-
-
-@subject("transformers", "GPT2Attention", "GPT-2, sdpa")
-def gpt2_sdpa():
-    return gpt2("sdpa")
+    for name, entry, make in (
+        ("BERT", "BertSelfAttention", bert),
+        ("T5", "T5Attention", t5),
+        ("LLaMA", "LlamaAttention", llama),
+        ("GPT-2", "GPT2Attention", gpt2),
+    )
+    for how in ("eager", "sdpa")
+]

@@ -265,7 +265,7 @@ def notice_static_files(app, config):
 def notice_new_files(app, config):
     """Read all pages again when a module or a report has come or gone."""
     folder = Path(app.srcdir)
-    files = [*folder.glob("book/lib/*.py"), *folder.glob("reports/*.json")]
+    files = [*folder.glob("book/???/*.py"), *folder.glob("reports/*.json")]
     config.book_made_of = sorted(path.name for path in files)
 
 

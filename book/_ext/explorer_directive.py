@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 class ExplorerDirective(SphinxDirective):
     """`{explorer} dates.date_explorer`: what this function returns.
 
-    It is one of book/lib/explorers that computes nothing, since a site is
+    It is one of book/kit/explorers that computes nothing, since a site is
     built without torch.
     """
 
@@ -24,8 +24,8 @@ class ExplorerDirective(SphinxDirective):
         book = Path(self.env.srcdir, "book")
         if str(book) not in sys.path:
             sys.path.append(str(book))
-        make = getattr(import_module(f"lib.explorers.{module}"), name)
-        self.env.note_dependency(str(book / f"lib/explorers/{module}.py"))
+        make = getattr(import_module(f"kit.explorers.{module}"), name)
+        self.env.note_dependency(str(book / f"kit/explorers/{module}.py"))
         made = make(**dict.fromkeys(self.options, True))
         return [nodes.raw("", made.element(), format="html")]
 

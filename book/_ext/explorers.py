@@ -1,7 +1,7 @@
 """The explorers of a page: their scripts, and nothing where there are none.
 
 An explorer is an element that names its scripts in `data-scripts`; they lie
-beside its Python in book/lib/explorers. In a notebook it carries them along,
+beside its Python in book/kit/explorers. In a notebook it carries them along,
 for a reader without network; a stored or built page does not need the copy.
 """
 
@@ -26,7 +26,7 @@ def scripts_of(html: str) -> list[str]:
 
 def scripts_of_the_book(app) -> list[Path]:
     """Those of all explorers."""
-    return [*Path(app.srcdir, "book", "lib", "explorers").glob("*.js")]
+    return [*Path(app.srcdir, "book", "kit", "explorers").glob("*.js")]
 
 
 def prepare_page(app, pagename, templatename, context, doctree):

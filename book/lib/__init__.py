@@ -5,3 +5,5 @@ Nothing is re-exported here, because a function `softmax` would hide the module
 
     from lib.attention import attention
 """
+
+from . import _moved  # noqa: F401  until 2028: the old names of modules

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from lib import validate
-from lib.decoding import decoder_for, next_logits
-from lib.runtime import evaluation
-from lib.transformer import Transformer, TransformerConfig
+from . import validate
+from .decoding import decoder_for, next_logits
+from .runtime import evaluation
+from .transformer import Transformer, TransformerConfig
 
 
 class Beams(NamedTuple):

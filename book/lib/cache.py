@@ -10,13 +10,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from lib import validate
-from lib.heads import MultiHeadAttention, split_heads
-from lib.masks import causal_mask
-from lib.transformer import Transformer
+from . import validate
+from .heads import MultiHeadAttention, split_heads
+from .masks import causal_mask
+from .transformer import Transformer
 
 
-class PastAttention:
+class CachedSelfAttention:
     """Self-attention of new positions to themselves and to all before.
 
     Keys and values stand in a buffer. When it is full, one of twice the
@@ -130,7 +130,7 @@ class IncrementalDecoder:
         self.layers = [
             (
                 block,
-                PastAttention(block.self_attention),
+                CachedSelfAttention(block.self_attention),
                 MemoryAttention(
                     block.cross_attention, memory, memory_may_attend
                 ),

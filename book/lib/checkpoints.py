@@ -11,8 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from lib import validate
-from lib.runtime import random_states, replace_file, set_random_states
+from . import validate
+from .runtime import random_states, replace_file, set_random_states
 
 Parts = dict[str, dict[str, Tensor]]
 

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from lib.cache import IncrementalDecoder
-from lib.transformer import Transformer
+from .cache import IncrementalDecoder
+from .transformer import Transformer
 
 
 class WholeDecoder:

@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lib import validate
-from lib.decoders import StepDecoder, decoder_for
-from lib.runtime import evaluation
-from lib.transformer import Transformer
+from . import validate
+from .decoders import StepDecoder, decoder_for
+from .runtime import evaluation
+from .transformer import Transformer
 
 
 def next_logits(

@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lib import validate
-from lib.attention import attention
-from lib.heads import MultiHeadAttention, split_heads
+from . import validate
+from .attention import attention
+from .heads import MultiHeadAttention, split_heads
 
 
 def layer_operations(

@@ -8,7 +8,7 @@ import math
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lib import validate
+from . import validate
 
 
 class TokenEmbedding(nn.Module):

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from lib import validate
-from lib.heads import MultiHeadAttention
-from lib.layers import FeedForward, LayerNorm, Residual
+from . import validate
+from .heads import MultiHeadAttention
+from .layers import FeedForward, LayerNorm, Residual
 
 
 class EncoderBlock(nn.Module):

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from lib import validate
-from lib.attention import attention_weights
+from . import validate
+from .attention import attention_weights
 
 
 def split_heads(

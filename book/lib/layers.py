@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lib import validate
+from . import validate
 
 ACTIVATIONS = {
     "relu": F.relu,

@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lib import validate
-from lib.cache import PastAttention
-from lib.layers import Residual
-from lib.modern import (
+from . import validate
+from .cache import CachedSelfAttention
+from .layers import Residual
+from .modern import (
     GatedFeedForward,
     RMSNorm,
     RotaryAttention,
@@ -138,7 +138,7 @@ class DecoderOnlyBlock(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch length d_model"],
-        past: PastAttention | None = None,
+        past: CachedSelfAttention | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Look back, then work alone.
 
@@ -176,14 +176,14 @@ class DecoderOnly(nn.Module):
             nn.init.normal_(self.table.weight, std=c.d_model**-0.5)
             self.output.weight = self.table.weight
 
-    def empty_cache(self) -> list[PastAttention]:
+    def empty_cache(self) -> list[CachedSelfAttention]:
         """Room for the keys and values of each block; nothing in it."""
-        return [PastAttention(block.attention) for block in self.blocks]
+        return [CachedSelfAttention(block.attention) for block in self.blocks]
 
     def forward(
         self,
         ids: Int[Tensor, "batch length"],
-        cache: list[PastAttention] | None = None,
+        cache: list[CachedSelfAttention] | None = None,
     ) -> Float[Tensor, "batch length vocab"]:
         """Row t scores every token as the one after ids[t].
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
-from lib import validate
+from . import validate
 
 
 def padding_mask(

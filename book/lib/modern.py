@@ -14,10 +14,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lib import validate
-from lib.cache import PastAttention
-from lib.efficient import GroupedQueryAttention
-from lib.masks import causal_mask
+from . import validate
+from .cache import CachedSelfAttention
+from .efficient import GroupedQueryAttention
+from .masks import causal_mask
 
 
 class RMSNorm(nn.Module):
@@ -248,7 +248,7 @@ class RotaryAttention(GroupedQueryAttention):
     def forward(
         self,
         x: Float[Tensor, "batch length d_model"],
-        past: PastAttention | None = None,
+        past: CachedSelfAttention | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Every position looks at itself and those before it.
 

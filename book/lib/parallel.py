@@ -2,7 +2,7 @@
 
 The part of a layer that one worker holds, the two sums that make the parts a
 whole, and what each worker runs: it learns from `torch.distributed` which of
-them it is. `lib.launching` starts them with torchrun. Pipelines are described
+them it is. `kit.launching` starts them with torchrun. Pipelines are described
 in the chapter only.
 """
 
@@ -19,13 +19,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from lib import validate
-from lib.attention import attention
-from lib.dates import Batch
-from lib.heads import MultiHeadAttention, merge_heads, split_heads
-from lib.layers import FeedForward
-from lib.runtime import device
-from lib.training import label_smoothed_loss
+from . import validate
+from .attention import attention
+from .heads import MultiHeadAttention, merge_heads, split_heads
+from .layers import FeedForward
+from .runtime import device
+from .training import Batch, label_smoothed_loss
 
 
 def sum_over_workers(x: Tensor) -> Tensor:
@@ -35,7 +34,7 @@ def sum_over_workers(x: Tensor) -> Tensor:
     return total
 
 
-class CopyToAll(torch.autograd.Function):
+class CopyToRegion(torch.autograd.Function):
     """Forward: x as it is. Backward: the gradients of all workers, added.
 
     Source: Shoeybi et al. 2019, section 3, where it is called f.
@@ -50,7 +49,7 @@ class CopyToAll(torch.autograd.Function):
         return sum_over_workers(gradient)
 
 
-class AddUp(torch.autograd.Function):
+class ReduceFromRegion(torch.autograd.Function):
     """Forward: the parts of all workers, added. Backward: a copy for each.
 
     Source: Shoeybi et al. 2019, section 3, where it is called g.
@@ -65,16 +64,16 @@ class AddUp(torch.autograd.Function):
         return gradient
 
 
-def own_stretch(total: int, rank: int, world: int) -> slice:
-    """Which of `total` columns worker `rank` of `world` holds.
+def shard(total: int, rank: int, world_size: int) -> slice:
+    """Which of `total` columns worker `rank` of `world_size` holds.
 
     Raises:
         TypeError: an argument is not an integer.
-        ValueError: `total` is not a multiple of `world`, or there is no such
-            worker.
+        ValueError: `total` is not a multiple of `world_size`, or there is
+            no such worker.
     """
-    validate.shared_out("total", total, rank, world)
-    size = total // world
+    validate.shared_out("total", total, rank, world_size)
+    size = total // world_size
     return slice(rank * size, (rank + 1) * size)
 
 
@@ -100,7 +99,8 @@ class SharedLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch length d_model"], *masks):
         """Batch length d_model; one all-reduce forward, one backward."""
-        output = AddUp.apply(self.partial(CopyToAll.apply(x), *masks))
+        own = self.partial(CopyToRegion.apply(x), *masks)
+        output = ReduceFromRegion.apply(own)
         return output if self.bias is None else output + self.bias
 
 
@@ -113,7 +113,7 @@ class LocalHeads(SharedLayer):
     Args:
         attention: the whole, of which a part is copied.
         rank: which worker, from 0.
-        world: the number of workers.
+        world_size: the number of workers.
 
     Raises:
         TypeError: `attention` is not an attention, or another argument
@@ -122,11 +122,15 @@ class LocalHeads(SharedLayer):
             such worker, or the attention has dropout.
     """
 
-    def __init__(self, attention: MultiHeadAttention, rank: int, world: int):
-        validate.heads_to_share(MultiHeadAttention, attention, rank, world)
+    def __init__(
+        self, attention: MultiHeadAttention, rank: int, world_size: int
+    ):
+        validate.heads_to_share(
+            MultiHeadAttention, attention, rank, world_size
+        )
         super().__init__(attention.out_proj.bias)
-        self.heads, width = attention.heads // world, attention.d_model
-        own = own_stretch(width, rank, world)
+        self.heads, width = attention.heads // world_size, attention.d_model
+        own = shard(width, rank, world_size)
         columns = torch.arange(3 * width).view(3, width)[:, own].flatten()
         self.W_qkv = self.own(attention.in_proj.weight, columns)
         self.b_qkv = self.own(attention.in_proj.bias, columns)
@@ -151,7 +155,7 @@ class LocalFeedForward(SharedLayer):
     Args:
         network: the whole, of which a part is copied.
         rank: which worker, from 0.
-        world: the number of workers.
+        world_size: the number of workers.
 
     Raises:
         TypeError: `network` is not a feed-forward network, or another
@@ -160,10 +164,10 @@ class LocalFeedForward(SharedLayer):
             is no such worker, or the network has dropout.
     """
 
-    def __init__(self, network: FeedForward, rank: int, world: int):
-        validate.units_to_share(FeedForward, network, rank, world)
+    def __init__(self, network: FeedForward, rank: int, world_size: int):
+        validate.units_to_share(FeedForward, network, rank, world_size)
         super().__init__(network.narrow.bias)
-        own = own_stretch(network.widen.out_features, rank, world)
+        own = shard(network.widen.out_features, rank, world_size)
         self.W_1 = self.own(network.widen.weight, own)
         self.b_1 = self.own(network.widen.bias, own)
         self.W_2 = self.own(network.narrow.weight.T, own)
@@ -226,12 +230,12 @@ def there_and_back(
         The `outputs` of all layers, and the gradients by `x` and by this
         worker's part of the `weights`.
     """
-    rank, world = dist.get_rank(), dist.get_world_size()
+    rank, world_size = dist.get_rank(), dist.get_world_size()
     outputs, weights = [x.clone().requires_grad_()], []
     for layer in layers:
         is_attention = isinstance(layer, MultiHeadAttention)
         kind = LocalHeads if is_attention else LocalFeedForward
-        part = kind(layer, rank, world)
+        part = kind(layer, rank, world_size)
         outputs.append(part(outputs[-1]))
         weights += part.parameters()
     outputs[-1].backward(gradient)
@@ -272,18 +276,18 @@ def train_together(
 
     Args:
         model: called with source and decoder input; it is copied.
-        batches: of all workers together; row i is for worker i mod world.
+        batches: of all workers together; row i is for worker i mod world_size.
         weighted: every token counts the same, and not every worker.
         rate: the learning rate.
 
     Returns:
         The loss of each step, and the weights after the last.
     """
-    rank, world = dist.get_rank(), dist.get_world_size()
+    rank, world_size = dist.get_rank(), dist.get_world_size()
     model, losses = copy.deepcopy(model), []
     together = DistributedDataParallel(model)
     for batch in batches:
-        own = Batch(*(ids[rank::world] for ids in batch))
+        own = Batch(*(ids[rank::world_size] for ids in batch))
         logits = together(own.source, own.decoder_input)
         loss = label_smoothed_loss(logits, own.target)
         if weighted:
@@ -292,7 +296,7 @@ def train_together(
         loss.backward()
         for weight in model.parameters():
             weight.data -= rate * weight.grad
-        losses.append(sum_over_workers(loss) / world)
+        losses.append(sum_over_workers(loss) / world_size)
     weights = [weight.data for weight in model.parameters()]
     return torch.stack(losses), weights
 

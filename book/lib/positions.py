@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lib import validate
+from . import validate
 
 
 def sinusoidal_positions(

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from lib import lists, validate
+from . import validate
+from .validate import lists
 
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 

@@ -1,6 +1,6 @@
 """Chapter 11: from random weights to a model that writes dates.
 
-Loss, learning rate, one step, the loop. Checkpoints stand in
+What a batch is, loss, learning rate, one step, the loop. Checkpoints stand in
 `lib.checkpoints`; writing token by token comes in chapter 13, several devices
 in chapter 17.
 """
@@ -10,16 +10,32 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
-from lib import checkpoints, validate
-from lib.checkpoints import load_checkpoint, save_checkpoint
-from lib.dates import Batch
-from lib.runtime import evaluation, finish_first, progress
+from . import checkpoints, validate
+from .checkpoints import load_checkpoint, save_checkpoint
+from .runtime import evaluation, finish_first, progress
+
+
+class Batch(NamedTuple):
+    """Token ids, filled up with PAD: what is read, given and expected.
+
+    The decoder input begins with BOS and the target ends with EOS, so that
+    the token to predict at position t stands in the target at t.
+    """
+
+    source: Int[Tensor, "batch s_len"]
+    decoder_input: Int[Tensor, "batch t_len"]
+    target: Int[Tensor, "batch t_len"]
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same on another device."""
+        return Batch(*(ids.to(device) for ids in self))
 
 
 def label_smoothed_loss(

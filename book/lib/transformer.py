@@ -12,13 +12,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lib import validate
-from lib.decoder import Decoder, DecoderBlock
-from lib.embedding import TokenEmbedding
-from lib.encoder import Encoder, EncoderBlock
-from lib.heads import MultiHeadAttention
-from lib.masks import causal_mask, padding_mask_from_ids
-from lib.positions import PositionalEncoding
+from . import validate
+from .decoder import Decoder, DecoderBlock
+from .embedding import TokenEmbedding
+from .encoder import Encoder, EncoderBlock
+from .heads import MultiHeadAttention
+from .masks import causal_mask, padding_mask_from_ids
+from .positions import PositionalEncoding
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from lib.llama import DecoderOnly, load_llama, read_config
-from lib.modern import rotary_steps
 from lib.validate.llama_known import AGREE, NEUTRAL, SILENT, USED
 from tests.conformance.tiny_llama import FIELDS, randomise, texts
 from tests.library.llama_files import HONEST, SIZES, SLOWER
@@ -89,36 +88,26 @@ def tiny(family):
         return None
 
 
-def write(folder, fields, weights):
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(fields)
-    (folder / "config.json").write_text(text, encoding="utf-8")
-    kept = {name: weight.clone() for name, weight in weights.items()}
-    save_file(kept, folder / "model.safetensors", {"format": "pt"})
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """The files of every class: fields, and tensors if it could be built."""
     found = {}
     for family in CLASSES:
-        model = tiny(family)
-        if model is None:
-            found[family] = defaults(family), None
-            continue
-        folder = tmp_path_factory.mktemp("saved") / family
-        randomise(model).save_pretrained(folder)
-        text = (folder / "config.json").read_text(encoding="utf-8")
-        weights = load_file(folder / "model.safetensors")
-        found[family] = json.loads(text), weights
+        found[family] = defaults(family), None
+        if model := tiny(family):
+            folder = tmp_path_factory.mktemp("saved") / family
+            randomise(model).save_pretrained(folder)
+            text = (folder / "config.json").read_text(encoding="utf-8")
+            weights = load_file(folder / "model.safetensors")
+            found[family] = json.loads(text), weights
     return found
 
 
 @cache
-def good(family):
+def good(family, **changes):
     """A file that both read: fields and weights."""
     more = {"sliding_window": 4} if family == "mistral" else {}
-    config = CONFIG_MAPPING[family](**FIELDS, **more)
+    config = CONFIG_MAPPING[family](**FIELDS | more | changes)
     model = transformers.AutoModelForCausalLM.from_config(config)
     fields = json.loads(config.to_json_string(use_diff=True))
     fields["architectures"] = [OURS[family]]
@@ -154,7 +143,10 @@ def is_name(name, fields, weights):
 
 def theirs(folder, fields, weights):
     """The package's model of a file, and whether it used all of it."""
-    write(folder, fields, weights)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(fields), encoding="utf-8")
+    kept = {name: weight.clone() for name, weight in weights.items()}
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
     auto = transformers.AutoModelForCausalLM
     model, said = auto.from_pretrained(
         folder, output_loading_info=True, dtype=torch.float32,
@@ -189,29 +181,22 @@ def test_all_classes_are_here_and_most_are_built(saved):
 
 @pytest.mark.parametrize("family", CLASSES)
 def test_a_class_is_read_or_refused(saved, family, tmp_path):
+    """By its own name; under ours, with all its fields and the known only."""
     fields, weights = saved[family]
-    message, _ = refusal(fields, weights or {})
-    if family not in OURS:
+    if family in OURS:
+        assert agree(tmp_path, fields, weights, PARTS) is None
+    else:
+        message, _ = refusal(fields, weights or {})
         assert message and named(message) == "model_type"
-        return
-    assert agree(tmp_path, fields, weights, PARTS) is None
-
-
-@pytest.mark.parametrize("family", CLASSES)
-@pytest.mark.parametrize("name", OURS)
-def test_under_another_name_it_is_read_or_refused(
-    saved, family, name, tmp_path
-):
-    """Once with all of its fields, once with those that are known only."""
-    fields, weights = saved[family]
-    if weights is None or family in OURS:
-        weights = weights or good(name)[1]
-    called = fields | {"model_type": name, "architectures": [OURS[name]]}
-    agree(tmp_path / "all", called, weights)
-    known = USED | AGREE | SILENT | NEUTRAL.keys()
-    few = {k: v for k, v in called.items() if k in known}
-    agree(tmp_path / "known", few, weights)
-    agree(tmp_path / "ours", good(name)[0], weights)
+    for name, kind in OURS.items():
+        own, trained = good(name)
+        if weights is not None and family not in OURS:
+            trained = weights
+        called = fields | {"model_type": name, "architectures": [kind]}
+        known = USED | AGREE | SILENT | NEUTRAL.keys()
+        few = {k: v for k, v in called.items() if k in known}
+        for folder, said in {"all": called, "known": few, "ours": own}.items():
+            agree(tmp_path / name / folder, said, trained)
 
 
 def others(value):
@@ -282,6 +267,18 @@ def test_honest_files_give_the_logits_of_the_package(name, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "sizes",
+    [
+        {"num_key_value_heads": 1},
+        {"num_key_value_heads": 4, "num_hidden_layers": 3},
+        {"tie_word_embeddings": True},
+    ],
+)
+def test_sizes_are_read_as_they_are_meant(sizes, tmp_path):
+    assert agree(tmp_path, *good("llama", **sizes), PARTS) is None
+
+
+@pytest.mark.parametrize(
     "change",
     [
         {"layer_types": ["full_attention"] * 2},
@@ -297,11 +294,8 @@ def test_honest_files_give_the_logits_of_the_package(name, tmp_path):
     ],
 )
 def test_what_is_accepted_is_computed_alike(change, tmp_path):
-    fields, weights = good("llama")
-    if change.get("num_key_value_heads", 0) is None:
-        fields, weights = fields | change, dict(weights)
-        for name in [n for n in weights if "k_proj" in n or "v_proj" in n]:
-            weights[name] = torch.cat([weights[name]] * 2).contiguous()
+    heads = {"num_key_value_heads": 4} if "head_dim" in change else {}
+    fields, weights = good("llama", **heads)
     for name in ("", "rope_parameters", "rms_norm_eps"):
         less = {k: v for k, v in fields.items() if k != name}
         assert agree(tmp_path / name, less | change, weights) is None
@@ -321,7 +315,3 @@ def test_many_positions(family, kind, tmp_path):
     ids = texts(batch=1, length=2_000)
     near = {"rtol": 0, "atol": 1e-4}
     torch.testing.assert_close(ours(ids), model(ids).logits, **near)
-    steps = model.model.rotary_emb.inv_freq.double()
-    c = ours.config
-    found = rotary_steps(8, c.base, c.stretch)
-    torch.testing.assert_close(found, steps, rtol=1e-6, atol=0)

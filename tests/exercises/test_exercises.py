@@ -16,7 +16,7 @@ from tools.teaching import HINT, wrong_module
 
 FEWEST = 5  # wrong answers to an exercise
 EXERCISES = (4, 6)  # in a chapter, the fewest and the most
-CHECK = 'from lib.exercises import check\n\ncheck("{0.number}", {0.name})'
+CHECK = 'from kit.exercises import check\n\ncheck("{0.number}", {0.name})'
 
 
 def wrong_answers(chapter: int) -> dict[str, dict[str, str]]:
@@ -136,7 +136,7 @@ def test_mutants_of_the_solution_are_noticed(task):
 
 def description(task: Task):
     with exercises.in_book():
-        from lib.exercises import find
+        from kit.exercises import find
 
         return find(task.number)
 
@@ -149,7 +149,7 @@ def test_a_chapter_has_its_exercises(chapter):
     wanted = [(f"{chapter}.{n}", t.name) for n, t in enumerate(mine, 1)]
     assert [(t.number, t.name) for t in mine] == wanted
     with exercises.in_book():
-        from lib.exercises import described
+        from kit.exercises import described
 
         known = {n: e.name for n, e in described(chapter).items()}
     assert known == {n: t.name for n, t in enumerate(mine, 1)}
@@ -162,7 +162,7 @@ def test_a_chapter_has_its_exercises(chapter):
 @every_chapter
 def test_every_hint_is_for_somebody(chapter, draws):
     """A hint that no known mistake gets is one that nobody has tried."""
-    module = ROOT / "book" / "lib" / "exercises" / f"chapter_{chapter:02}.py"
+    module = ROOT / "book" / "kit" / "exercises" / f"chapter_{chapter:02}.py"
     heard = {
         hint
         for name, answers in wrong_answers(chapter).items()

@@ -7,9 +7,9 @@ import sys
 import pytest
 import torch
 
-from lib import exercises
-from lib.exercises import Draw, Exercise, Wrong, check, exercise, expect
-from lib.exercises.calls import LIBRARY
+from kit import exercises
+from kit.exercises import Draw, Exercise, Wrong, check, exercise, expect
+from kit.exercises.calls import BOOK
 from tools.exercises import (
     Outcome,
     Task,
@@ -339,7 +339,8 @@ def in_a_page(source: str, name: str = "answer"):
 
 
 TORCH = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
-PAGE = (LIBRARY / "softmax.py").read_text(encoding="utf-8")
+PAGE = (BOOK / "lib" / "softmax.py").read_text(encoding="utf-8")
+PAGE = PAGE.replace("from . import", "from lib import")
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import re
 import pytest
 import torch
 
+from kit.dates import generate, splits
+from kit.explorers import beams
+from kit.trained import date_model
 from lib.beams import beam_search
-from lib.dates import generate, splits
-from lib.explorers import beams
-from lib.trained import date_model
 from tests.explorers.shown import first_quick
 from tests.explorers.test_engine import F64, LIMIT, rounded
 from tools import sync

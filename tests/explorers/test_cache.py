@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from lib.cache import PastAttention
-from lib.explorers.cache import cache_explorer
+from kit.explorers.cache import cache_explorer
+from lib.cache import CachedSelfAttention
 from lib.heads import MultiHeadAttention, attend_in_heads
 from lib.masks import causal_mask
 
@@ -45,7 +45,7 @@ def counted(run) -> int:
 def done(width):
     """In each step: what both ways multiply, and what the cache then holds."""
     attention, x = attention_of(width), torch.randn(1, len(TEXT), width)
-    past, steps = PastAttention(attention), []
+    past, steps = CachedSelfAttention(attention), []
     for t in range(1, len(TEXT) + 1):
         whole, row, mask = x[:, :t], x[:, t - 1 : t], causal_mask(t)
         without = counted(lambda: attention(whole, may_attend=mask))  # noqa: B023

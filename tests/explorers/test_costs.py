@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from lib.cache import PastAttention
+from kit.explorers.costs import cost_explorer
+from lib.cache import CachedSelfAttention
 from lib.efficient import GroupedQueryAttention, cache_bytes, layer_operations
-from lib.explorers.costs import cost_explorer
 from lib.layers import FeedForward
 
 LENGTHS = [2**power for power in range(4, 21)]
@@ -185,7 +185,7 @@ def test_small_decoders_cost_what_torch_counts(show, few):
             network(attention(x, need_weights=True)[0])
         value = shown.set(**size)
         assert sum(value["operations"].values()) == counter.get_total_flops()
-        past = PastAttention(attention)
+        past = CachedSelfAttention(attention)
         with torch.no_grad():
             past(x)
             q, k, _ = attention.project(x, x, x)

@@ -1,6 +1,6 @@
 """The date explorer as the home page has it."""
 
-from lib.explorers.dates import COMPACT, date_explorer, examples
+from kit.explorers.dates import COMPACT, date_explorer, examples
 from tests.explorers.test_dates import halves, iso_of
 
 STATES = [{"text": "March 3rd, 2019", "step": 3}]

@@ -16,14 +16,14 @@ from babel import Locale
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save_file
 
-from lib import dates, explorers
+from kit import dates, explorers
+from kit.dates import generate, splits, write
+from kit.explorers.dates import date_explorer, examples
+from kit.trained import FOLDER, date_model
 from lib.beams import beam_search
 from lib.checkpoints import save_checkpoint
-from lib.dates import generate, splits, write
 from lib.decoding import greedy
-from lib.explorers.dates import date_explorer, examples
 from lib.heads import record_weights
-from lib.trained import FOLDER, date_model
 from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
 from tests.explorers.shown import first_quick, page_of

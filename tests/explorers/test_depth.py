@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from benchmarks import depth
-from lib.explorers.depth import depth_explorer
+from benchmarks.records import RESULTS
+from kit.explorers.depth import depth_explorer
 
 NAMES, KINDS = list(depth.ARRANGEMENTS), ("size", "gradient")
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -18,7 +19,7 @@ CLOSE = {"atol": 0.0011, "rtol": 0}
 
 
 def sample():
-    return depth_explorer(depth.RESULT)
+    return depth_explorer(RESULTS / "depth.json")
 
 
 @functools.cache

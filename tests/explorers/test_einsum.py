@@ -7,7 +7,7 @@ import nbformat
 import pytest
 import torch
 
-from lib.explorers.einsum import SIZES, einsum_explorer, shown_factors
+from kit.explorers.einsum import SIZES, einsum_explorer, shown_factors
 from tests.site.conftest import ROOT
 
 PATTERNS = [

@@ -16,13 +16,13 @@ import torch
 from playwright.sync_api import Error
 from safetensors.torch import load, save
 
-from lib import explorers
+from kit import explorers
+from kit.dates import generate, splits
+from kit.trained import FOLDER, date_model
 from lib.beams import beam_search
-from lib.dates import generate, splits
 from lib.decoding import greedy
 from lib.heads import record_weights
 from lib.text import pad_batch
-from lib.trained import FOLDER, date_model
 from lib.transformer import Transformer, TransformerConfig
 from tests.explorers.shown import first_quick
 from tools import weights
@@ -143,7 +143,7 @@ def engine(browser, trained):
     """The page's model with either kind of weights."""
     page = browser.new_page()
     engine = Page(page)
-    engine.add("float32", kept_bytes(), trained.card["config"])
+    engine.add("float32", saved_bytes(), trained.card["config"])
     script = (explorers.FOLDER / weights.MODEL).read_text()
     halves = base64.b64decode(BASE64.search(script)["weights"])
     engine.add("float16", halves, trained.card["config"])
@@ -151,7 +151,7 @@ def engine(browser, trained):
     page.close()
 
 
-def kept_bytes():
+def saved_bytes():
     return (FOLDER / "dates.safetensors").read_bytes()
 
 
@@ -207,7 +207,7 @@ def test_the_page_has_the_weights_of_the_card_in_half(trained):
     assert card["sha256"] == trained.card["sha256"]
     assert card["source"] == trained.source.tokens
     halves = load(base64.b64decode(BASE64.search(script)["weights"]))
-    kept = load(kept_bytes())
+    kept = load(saved_bytes())
     assert halves.keys() == kept.keys()
     for name, weight in kept.items():
         assert halves[name].dtype == torch.float16
@@ -476,7 +476,7 @@ def test_faults_are_noticed(browser, trained, sources, name):
     try:
         engine = Page(page, SCRIPTS.replace(old, new))
         config = trained.card["config"]
-        halves = save({k: v.half() for k, v in load(kept_bytes()).items()})
+        halves = save({k: v.half() for k, v in load(saved_bytes()).items()})
         engine.add("float16", halves, config)
         with pytest.raises((AssertionError, Error)):
             assert_faultless(engine, rounded(trained.model), sources[0])

@@ -7,7 +7,7 @@ from html import escape
 import pytest
 
 from book._ext.explorers import scripts_of, without_scripts
-from lib.explorers import source
+from kit.explorers import source
 from tests.explorers.samples import FULLEST, SAMPLES
 from tests.explorers.shown import first_quick, jupyter_page_of, page_of
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from lib.dates import generate, splits
+from kit.dates import generate, splits
+from kit.trained import date_model
 from lib.decoding import greedy
 from lib.text import pad_batch
-from lib.trained import date_model
 from tests.explorers.samples import SAMPLES, STATES
 from tests.explorers.shown import PROBES, page_of
 from tests.explorers.test_engine import rounded as rounded_to_half

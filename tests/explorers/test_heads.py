@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from lib.explorers.heads import START, heads_explorer
+from kit.explorers.heads import START, heads_explorer
 from lib.heads import merge_heads, split_heads
 
 SIZES = ("batch", "length", "heads", "d_head")

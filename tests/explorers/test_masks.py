@@ -8,9 +8,9 @@ import torch
 from bs4 import BeautifulSoup
 from torch import nn
 
+from kit.explorers.masks import SOURCE, TARGET, mask_explorer
 from lib import masks
 from lib.attention import attention, attention_weights
-from lib.explorers.masks import SOURCE, TARGET, mask_explorer
 from lib.softmax import softmax
 
 PAD, WIDTH = 0, 4

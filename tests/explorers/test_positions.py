@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from lib.explorers.positions import KEY, QUERY, positions_explorer
+from kit.explorers.positions import KEY, QUERY, positions_explorer
 from lib.positions import rotary, sinusoidal_positions
 from tests.explorers.shown import answer_of, first_quick
 

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from lib.explorers.softmax import (
+from kit.explorers.softmax import (
     DRAWS,
     KEYS,
     WIDTHS,

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lib.explorers.weights import weights_explorer
+from kit.explorers.weights import weights_explorer
 from tests.explorers.shown import first_quick
 
 WORDS = ["Life", "is", "short", "eat", "dessert", "first"]

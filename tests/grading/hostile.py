@@ -272,28 +272,28 @@ torch.Tensor.all = lambda self, *given: torch.tensor(True)
     "replaces parts of the harness": (
         """
 import sys
-import lib.exercises
-import lib.exercises.expect
-lib.exercises.judge = lambda *given: None
-lib.exercises.expect.close = lambda *given: None
-sys.modules["lib.exercises"] = type(sys)("lib.exercises")
-sys.modules["lib.exercises"].check = lambda *given, **named: None
+import kit.exercises
+import kit.exercises.expect
+kit.exercises.judge = lambda *given: None
+kit.exercises.expect.close = lambda *given: None
+sys.modules["kit.exercises"] = type(sys)("kit.exercises")
+sys.modules["kit.exercises"].check = lambda *given, **named: None
 """
         + FALSE,
         "look at the last row",
     ),
     "replaces the code of the harness": (
         """
-import lib.exercises
+import kit.exercises
 nothing = lambda asked, answer, draw: None
-lib.exercises.judge.__code__ = nothing.__code__
+kit.exercises.judge.__code__ = nothing.__code__
 """
         + FALSE,
         "look at the last row",
     ),
     "replaces the description of its exercise": (
         """
-import lib.exercises.chapter_04 as chapter
+import kit.exercises.chapter_04 as chapter
 def examine(answer, draw):
     answer(draw.given.length, draw.given.width)
 object.__setattr__(chapter.window_mask, "examine", examine)
@@ -303,9 +303,9 @@ object.__setattr__(chapter.window_mask, "examine", examine)
     ),
     "hides what the harness is built on": (
         """
-import lib.exercises.expect
-lib.exercises.expect.isinstance = lambda *given: True
-lib.exercises.expect.all = lambda *given: True
+import kit.exercises.expect
+kit.exercises.expect.isinstance = lambda *given: True
+kit.exercises.expect.all = lambda *given: True
 torch.Tensor.__eq__ = lambda self, other: torch.tensor(True)
 """
         + FALSE,
@@ -322,18 +322,18 @@ def window_mask(length, width):
     "replaces the harness while it is checked": (
         """
 def window_mask(length, width):
-    import lib.exercises.expect
-    lib.exercises.expect.that = lambda *given: None
-    lib.exercises.expect.close = lambda *given: None
-    lib.exercises.expect.tensor = lambda *given: None
-    lib.exercises.expect.same = lambda *given: True
+    import kit.exercises.expect
+    kit.exercises.expect.that = lambda *given: None
+    kit.exercises.expect.close = lambda *given: None
+    kit.exercises.expect.tensor = lambda *given: None
+    kit.exercises.expect.same = lambda *given: True
     return torch.ones(1, 1, length, length, dtype=torch.bool)
 """,
         "tampered with",
     ),
     "raises a verdict of its own": (
         """
-from lib.exercises import Wrong
+from kit.exercises import Wrong
 def window_mask(length, width):
     raise Wrong("as good as right", 1.0)
 """,

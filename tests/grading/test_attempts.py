@@ -56,7 +56,7 @@ def test_names_that_a_star_may_give_are_looked_for():
 
 
 def test_a_check_needs_no_cell_of_the_students():
-    call = 'from lib.exercises import check\ncheck("4.1", window_mask)'
+    call = 'from kit.exercises import check\ncheck("4.1", window_mask)'
     other = f"slow = 1\n{call}"
     found = attempt(f"{RIGHT}\n{call}", last=[other])
     assert found.own == (f"{RIGHT}\n{call}",)
@@ -72,7 +72,7 @@ def test_no_solution_is_ever_run():
 
 
 def test_the_check_is_the_books():
-    cells = 'from lib.exercises import check\ncheck("4.1", window_mask'
+    cells = 'from kit.exercises import check\ncheck("4.1", window_mask'
     assert attempt(variant=3, seed=17).check == (
         f"{cells.replace(chr(34), chr(39))}, variant=3, seed=17)"
     )
@@ -117,10 +117,10 @@ def test_the_digest_is_of_the_library_and_of_what_runs_answers(tmp_path):
             "ctypes gc inspect signal socket subprocess sys".split(),
         ),
         (
-            "from lib.exercises.chapter_04 import x",
-            ["lib.exercises.chapter_04"],
+            "from kit.exercises.chapter_04 import x",
+            ["kit.exercises.chapter_04"],
         ),
-        ("from lib.exercises import Wrong", ["lib.exercises"]),
+        ("from kit.exercises import Wrong", ["kit.exercises"]),
         ("eval('1'); open('x')", ["eval", "open"]),
         ("f.__code__", ["__code__"]),
         ("class T:\n    def __eq__(self, x): 0", ["__eq__"]),
@@ -139,7 +139,7 @@ def test_what_the_book_says_itself_is_not_suspicious():
     imports = "from pathlib import Path\nimport math\nimport gc"
     books = {ast.dump(n) for n in ast.parse(imports).body[:1]}
     assert attempts.suspicions((imports,), books) == ["gc"]
-    call = 'from lib.exercises import check\ncheck("4.1", window_mask)'
+    call = 'from kit.exercises import check\ncheck("4.1", window_mask)'
     assert attempts.suspicions((f"{RIGHT}\n{call}",)) == []
 
 

@@ -95,18 +95,18 @@ def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
     "name, sign",
     [
         ("replaces comparisons of torch", "replaced torch.equal"),
-        ("replaces parts of the harness", "replaced lib.exercises"),
-        ("replaces the code of the harness", "replaced lib.exercises.judge"),
+        ("replaces parts of the harness", "replaced kit.exercises"),
+        ("replaces the code of the harness", "replaced kit.exercises.judge"),
         (
             "replaces the description of its exercise",
-            "replaced lib.exercises.chapter_04.window_mask.examine",
+            "replaced kit.exercises.chapter_04.window_mask.examine",
         ),
         (
             "hides what the harness is built on",
-            "replaced lib.exercises.expect.isinstance",
+            "replaced kit.exercises.expect.isinstance",
         ),
         ("hides what the harness is built on", "replaced torch.Tensor.__eq__"),
-        ("raises a verdict of its own", "look by hand: lib.exercises"),
+        ("raises a verdict of its own", "look by hand: kit.exercises"),
         ("kills its process", "look by hand: os"),
     ],
 )
@@ -295,7 +295,7 @@ def test_the_library_is_the_teachers(box):
 
 
 HONEST = solutions("window_mask")["window_mask"]
-CALL = 'from lib.exercises import check\ncheck("4.1", window_mask)'
+CALL = 'from kit.exercises import check\ncheck("4.1", window_mask)'
 ROWS = """
 def check(name, row):
     return row

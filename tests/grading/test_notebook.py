@@ -78,7 +78,7 @@ def test_a_stub_is_one_with_other_comments_and_other_numbers():
     assert not notebook.is_stub(RIGHT, chapter())
 
 
-CHECK = 'from lib.exercises import check\n\ncheck("4.1", window_mask)'
+CHECK = 'from kit.exercises import check\n\ncheck("4.1", window_mask)'
 
 
 def test_a_call_of_the_check_in_the_answer_is_no_part_of_it():

@@ -8,7 +8,7 @@ from tools.taught import ROOT
 
 DESCRIBED = sorted(
     int(path.stem[-2:])
-    for path in (ROOT / "book" / "lib" / "exercises").glob("chapter_*.py")
+    for path in (ROOT / "book" / "kit" / "exercises").glob("chapter_*.py")
 )
 
 

@@ -62,7 +62,7 @@ def drawn(request):
     """What a drawing function makes of its arguments in `DRAWN`."""
     from matplotlib import pyplot as plt
 
-    from lib import figures
+    from kit import figures
 
     axes = getattr(figures, request.param)(
         *request.module.DRAWN[request.param]

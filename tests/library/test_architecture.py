@@ -1,4 +1,4 @@
-"""lib.architecture: the drawing shows the trace, and where boxes lead."""
+"""The drawing of the architecture shows the trace, and where boxes lead."""
 
 from dataclasses import replace
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from lib.architecture import architecture
-from lib.shapes import in_words, trace, words
+from kit.figures.architecture import architecture
+from kit.shapes import in_words, trace, words
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, refused
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lib import conformance
-from lib.conformance import FAMILIES, MARKS, PROPERTIES
-from lib.diagnose import PROPERTIES as ASKED
+from kit import conformance
+from kit.conformance import FAMILIES, MARKS, PROPERTIES
+from lib.diagnose.checks import PROPERTIES as ASKED
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 

@@ -1,4 +1,4 @@
-"""lib.dates: many ways to write a date, and never two dates for a text."""
+"""kit.dates: many ways to write a date, and never two dates for a text."""
 
 import hashlib
 import itertools
@@ -9,8 +9,8 @@ import pytest
 import torch
 from babel import Locale
 
-from lib import dates
-from lib.dates import (
+from kit import dates
+from kit.dates import (
     FIRST,
     LANGUAGES,
     LAST,

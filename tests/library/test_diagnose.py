@@ -11,21 +11,22 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lib import diagnose as module
-from lib.adapters import Convention, Patient, command_line, prepare
+from kit.gallery import GALLERY, Seen, function
 from lib.attention import attention
-from lib.diagnose import (
+from lib.diagnose import __main__ as shell
+from lib.diagnose import checks as module
+from lib.diagnose.checks import (
     PROPERTIES,
     check_scale,
     diagnose,
+    influence,
     read_weights,
     relative_change,
-    who_hears,
     without_means,
 )
+from lib.diagnose.convention import Convention, Probe, prepare
+from lib.diagnose.report import Report, factor, hearing, judge, message
 from lib.efficient import GroupedQueryAttention
-from lib.findings import Report, factor, hearing, judge, message
-from lib.gallery import GALLERY, Seen, function
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask
 
@@ -541,18 +542,18 @@ def test_who_hears_is_the_mask_of_a_sound_attention():
     torch.manual_seed(0)
     x, mask = torch.randn(2, 6, 8), torch.rand(6, 6) > 0.5
     mask |= torch.eye(6) > 0
-    table = who_hears(lambda x, m: attention(x, x, x, m), x, mask)
+    table = influence(lambda x, m: attention(x, x, x, m), x, mask)
     assert ((table > 0.02) == mask).all() and table.max() == 1
     assert (table[~mask] == 0).all()
 
 
 def test_weights_are_read_exactly():
-    patient = prepare(attention, axes="n h l d", heads=2)
-    weights, scores, misfit = read_weights(patient)
+    probe = prepare(attention, axes="n h l d", heads=2)
+    weights, scores, misfit = read_weights(probe)
     expected = torch.softmax(scores / 8**0.5, dim=-1)
     torch.testing.assert_close(weights, expected, atol=1e-3, rtol=0)
     assert misfit < 1e-5 and weights.shape == (16, 2, 5, 5)
-    assert check_scale(patient).seen == pytest.approx(8**-0.5, rel=1e-3)
+    assert check_scale(probe).seen == pytest.approx(8**-0.5, rel=1e-3)
 
 
 def test_without_means_no_row_and_no_column_has_one():
@@ -589,12 +590,12 @@ def test_an_unreadable_number_is_no_failure():
     def silent(q, k, v, mask):
         return torch.full_like(q, math.nan)
 
-    patient = Patient(silent, Convention())
-    patient.needs_mask = True
+    probe = Probe(silent, Convention())
+    probe.needs_mask = True
     with pytest.raises(module.NotOffered, match="not numbers"):
-        module.check_polarity(patient)
-    assert module.examine("scale", patient).verdict == "not offered"
-    assert module.examine("softmax axis", patient).verdict == "not offered"
+        module.check_polarity(probe)
+    assert module.examine("scale", probe).verdict == "not offered"
+    assert module.examine("softmax axis", probe).verdict == "not offered"
 
 
 # Conventions.
@@ -653,14 +654,14 @@ class Plain:
 def test_a_file_can_be_named_in_a_shell(tmp_path, capsys):
     path = tmp_path / "mine.py"
     path.write_text(FILE)
-    assert command_line([f"{path}:mine", "--width", "8"], diagnose) == 0
+    assert shell.main([f"{path}:mine", "--width", "8"]) == 0
     assert "nothing; no known bug" in capsys.readouterr().out
-    assert command_line([f"{path}:Plain()"], diagnose) == 0
+    assert shell.main([f"{path}:Plain()"]) == 0
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
         patch.setattr("sys.argv", ["diagnose", f"{path}:Plain()"])
-        patch.delitem(sys.modules, "lib.diagnose")
+        patch.delitem(sys.modules, "lib.diagnose.__main__")
         runpy.run_module("lib.diagnose", run_name="__main__")
-    assert command_line([f"{path}:inverted"], diagnose) == 1
+    assert shell.main([f"{path}:inverted"]) == 1
     assert "to mend first: mask polarity" in capsys.readouterr().out
 
 
@@ -668,8 +669,8 @@ def test_public_hands_over_to_the_conformance_table(monkeypatch, capsys):
     run = []
     monkeypatch.setattr("runpy.run_path", lambda *a, **k: run.append((a, k)))
     monkeypatch.setattr("sys.argv", ["diagnose"])
-    assert command_line(["--public", "--some"], diagnose) == 0
+    assert shell.main(["--public", "--some"]) == 0
     assert run[0][0][0].endswith("conformance.py")
     monkeypatch.setattr("pathlib.Path.exists", lambda path: False)
-    assert command_line(["--public"], diagnose) == 2
+    assert shell.main(["--public"]) == 2
     assert "is not there" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from lib.attention import attention
-from lib.cache import MemoryAttention, PastAttention
+from lib.cache import CachedSelfAttention, MemoryAttention
 from lib.efficient import (
     GroupedQueryAttention,
     cache_bytes,
@@ -205,7 +205,7 @@ def test_operations_are_those_that_torch_counts(length, sizes, d_ff):
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
 def test_bytes_are_those_of_a_cache(kv_heads):
-    past = PastAttention(grouped(kv_heads=kv_heads))
+    past = CachedSelfAttention(grouped(kv_heads=kv_heads))
     past(normal(3, 1, 12))  # makes room for two
     assert past.buffer.nbytes == cache_bytes(6, 1, kv_heads, 3, 4)
     assert cache_bytes(6, 5, kv_heads, 3) == 5 * past.buffer.nbytes / 2
@@ -300,7 +300,7 @@ def test_parameters_shrink_with_the_shared_heads(bias):
 def test_a_cache_keeps_the_shared_heads_only():
     shared, x = grouped(), normal(2, 6, 12)
     expected = shared(x, may_attend=causal_mask(6, DEVICE))
-    past = PastAttention(shared)
+    past = CachedSelfAttention(shared)
     parts = [past(part) for part in x.split([1, 3, 1, 1], dim=1)]
     close(torch.cat(parts, 1), expected)
     assert past.buffer.shape[:3] == (2, 2, 2)  # k and v, batch, kv_heads

@@ -1,4 +1,4 @@
-"""lib.figures: every drawing function draws, without a warning.
+"""kit.figures: every drawing function draws, without a warning.
 
 What a function is given stands in a table called DRAWN, below or in the tests
 of its module: one tuple of arguments, or a list of them.
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
-from lib import figures
+from kit import figures
 from tests.library.draw import contrast, dark
 
 WORDS = list("abc")
@@ -171,8 +171,8 @@ def test_no_drawing_function_has_the_name_of_a_module():
     modules = {path.stem for path in folder.glob("*.py")}
     functions = dict(inspect.getmembers(figures, inspect.isfunction))
     assert not modules & functions.keys()
-    for module in modules - {"__init__"}:
-        found = vars(import_module(f"lib.figures.{module}"))
+    for module in modules - {"__init__", "architecture"}:
+        found = vars(import_module(f"kit.figures.{module}"))
         assert not modules & {n for n, v in found.items() if callable(v)}
 
 
@@ -182,7 +182,7 @@ def test_every_drawing_function_is_drawn():
     public = {
         name
         for name, value in inspect.getmembers(figures, inspect.isfunction)
-        if value.__module__.startswith("lib.figures.")
-        and value.__module__ != "lib.figures.marks"
+        if value.__module__.startswith("kit.figures.")
+        and value.__module__ != "kit.figures.marks"
     }
     assert public - {"head_colours", "ring_steps"} == drawn

@@ -1,4 +1,4 @@
-"""lib.figures.assembly: the model from afar, its table, ways between words."""
+"""kit.figures.transformer: the model, its table, ways between words."""
 
 import torch
 

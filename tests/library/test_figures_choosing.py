@@ -1,10 +1,10 @@
-"""lib.figures.choosing: the tree, the cuts, and the beams."""
+"""kit.figures.decoding: the tree, the cuts, and the beams."""
 
 import torch
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from lib import figures
+from kit import figures
 from tests.library.draw import draws
 
 NAMES = ["ab.", "ac.", "acc.", "d.", "d."]

@@ -1,4 +1,4 @@
-"""lib.figures.costs: what grows with a text, and what can be left out."""
+"""kit.figures.efficient: what grows with a text, and what can be left out."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""lib.figures.crossing: one sentence reads another."""
+"""kit.figures.decoder: one sentence reads another."""
 
 import pytest
 import torch

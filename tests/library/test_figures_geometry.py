@@ -4,7 +4,7 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib import figures
+from kit import figures
 
 QUERY = torch.tensor([2.0, -1.0])
 KEYS = {"near": torch.tensor([3.0, 2.0]), "far": torch.tensor([-1.0, 2.0])}

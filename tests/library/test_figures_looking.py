@@ -1,4 +1,4 @@
-"""lib.figures.looking: what a trained model looks at, needs, was made of."""
+"""kit.figures.learnt: what a trained model looks at, needs, was made of."""
 
 import torch
 

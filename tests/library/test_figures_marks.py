@@ -1,4 +1,4 @@
-"""lib.figures.marks: words that can be read, on the page's two grounds."""
+"""kit.figures.marks: words that can be read, on the page's two grounds."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_rgb
 
-from lib.figures import marks
+from kit.figures import marks
 from tests.library.draw import (
     BRIGHTER,
     DARK_PAGE,

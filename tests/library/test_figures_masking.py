@@ -1,10 +1,10 @@
-"""lib.figures.masking: what may be read, and how it is hidden."""
+"""kit.figures.masks: what may be read, and how it is hidden."""
 
 import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib import figures
+from kit import figures
 
 CAUSAL = torch.ones(3, 3).tril() == 1
 WORDS = list("abc")
@@ -45,7 +45,7 @@ def test_scores_and_mask_and_their_sum_and_its_softmax():
 
 
 def test_only_the_outer_masks_have_labels():
-    grid = figures.masks(dict.fromkeys("abcd", CAUSAL), WORDS, WORDS)
+    grid = figures.mask_panels(dict.fromkeys("abcd", CAUSAL), WORDS, WORDS)
     plt.gcf().canvas.draw()
     across = [[t.get_text() for t in a.get_xticklabels()] for a in grid]
     assert across == [[], [], WORDS, WORDS]

@@ -1,10 +1,10 @@
-"""lib.figures.norms: what the drawings of chapter 7 say."""
+"""kit.figures.layers: what the drawings of chapter 7 say."""
 
 import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib import figures
+from kit import figures
 
 
 @pytest.fixture(autouse=True)

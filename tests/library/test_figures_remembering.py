@@ -1,4 +1,4 @@
-"""lib.figures.remembering: what is computed again, and what is kept."""
+"""kit.figures.cache: what is computed again, and what is kept."""
 
 import torch
 

@@ -3,7 +3,7 @@
 import torch
 from matplotlib import pyplot as plt
 
-from lib import figures
+from kit import figures
 from tests.library.draw import draws
 
 WORDS = list("abc")

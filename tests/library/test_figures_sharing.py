@@ -1,9 +1,9 @@
-"""lib.figures.sharing: heads and batches shared by several workers."""
+"""kit.figures.parallel: heads and batches shared by several workers."""
 
 import pytest
 import torch
 
-from lib import figures
+from kit import figures
 from tests.library.draw import draws
 
 LOSSES = torch.linspace(4, 3, 10)

@@ -1,4 +1,4 @@
-"""lib.figures.sorting: what the drawings of chapter 8 say."""
+"""kit.figures.encoder: what the drawings of chapter 8 say."""
 
 import torch
 

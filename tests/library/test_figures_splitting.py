@@ -1,8 +1,8 @@
-"""lib.figures.splitting: heads, and the cut."""
+"""kit.figures.heads: heads, and the cut."""
 
 import torch
 
-from lib import figures
+from kit import figures
 from tests.library.draw import draws
 
 WORDS = list("abc")

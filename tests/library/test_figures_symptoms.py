@@ -1,4 +1,4 @@
-"""lib.figures.symptoms: what a bug looks like from outside."""
+"""kit.figures.bugs: what a bug looks like from outside."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""lib.figures.today: the block of 2017 and that of today."""
+"""kit.figures.modern: the block of 2017 and that of today."""
 
 import torch
 

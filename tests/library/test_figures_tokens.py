@@ -1,11 +1,11 @@
-"""lib.figures.tokens: words, ids, tables and maps are drawn as they are."""
+"""kit.figures.text: words, ids, tables and maps are drawn as they are."""
 
 import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib import figures
-from lib.figures.tokens import _free_place
+from kit import figures
+from kit.figures.text import _free_place
 
 WORDS = ["Life", "is", "short"]
 TABLE = torch.tensor([[0.1, -0.2], [2.0, 0.0], [-0.5, 0.25]])

@@ -1,4 +1,4 @@
-"""lib.figures.training: one date, paths, schedules, curves and texts."""
+"""kit.figures.training: one date, paths, schedules, curves and texts."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""lib.figures.turning: places as angles."""
+"""kit.figures.positions: places as angles."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from lib import figures
+from kit import figures
 from lib.positions import sinusoidal_positions
 
 TABLE = sinusoidal_positions(40, 16)

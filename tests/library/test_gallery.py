@@ -1,10 +1,10 @@
-"""lib.gallery: every bug shows, and mending it helps."""
+"""kit.gallery: every bug shows, and mending it helps."""
 
 import pytest
 import torch
 
-from lib import gallery
-from lib.gallery import GALLERY
+from kit import gallery
+from kit.gallery import GALLERY
 
 
 @pytest.mark.parametrize("bug", GALLERY, ids=lambda bug: bug.name)

@@ -1,4 +1,4 @@
-"""lib.interop: our modules give torch's numbers with torch's weights."""
+"""kit.interop: our modules give torch's numbers with torch's weights."""
 
 import copy
 import itertools
@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lib.interop import from_torch
+from kit.interop import from_torch
 from lib.layers import ACTIVATIONS
 from lib.masks import causal_mask, for_torch_mha, padding_mask
 from tests.library.draw import DEVICE, normal, refused, same

@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from kit.trained import FOLDER
 from lib.llama import (
     DecoderOnly,
     DecoderOnlyBlock,
@@ -16,7 +17,6 @@ from lib.llama import (
     write_on,
 )
 from lib.modern import Stretch, rotary_steps
-from lib.trained import FOLDER
 from tests.library.draw import DEVICE, close, refused, same
 from tests.library.llama_files import CHANGES, HONEST, KINDS, SLOWER, TINY
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from kit.interop import from_torch
 from lib.attention import attention
-from lib.interop import from_torch
 from lib.masks import (
     additive,
     causal_mask,

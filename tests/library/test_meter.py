@@ -1,11 +1,11 @@
-"""lib.meter: bytes of tensors that come and go."""
+"""kit.meter: bytes of tensors that come and go."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
+from kit.meter import peak_bytes, saved_bytes
 from lib.attention import attention
-from lib.meter import kept_bytes, peak_bytes
 from tests.library.draw import DEVICE, normal
 
 
@@ -29,8 +29,8 @@ def test_attention_holds_two_tables(length):
 def test_kept_for_the_way_back():
     inputs = [normal(1, 1, 64, 8, seed=seed) for seed in range(3)]
     square, product = 4 * 64**2, 4 * 64 * 8
-    kept = kept_bytes(attention, *inputs)
+    kept = saved_bytes(attention, *inputs)
     assert square + product <= kept <= square + 2 * product
-    fused = kept_bytes(F.scaled_dot_product_attention, *inputs)
+    fused = saved_bytes(F.scaled_dot_product_attention, *inputs)
     assert product < fused < 2 * product
-    assert kept_bytes(lambda x: x * x, inputs[0]) == 0
+    assert saved_bytes(lambda x: x * x, inputs[0]) == 0

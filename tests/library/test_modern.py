@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 
-from lib.cache import PastAttention
+from lib.cache import CachedSelfAttention
 from lib.heads import record_weights
 from lib.masks import causal_mask
 from lib.modern import (
@@ -182,7 +182,7 @@ def test_stretched_attention_is_sdpa_of_turned_q_and_k():
         q, k, v, is_causal=True, enable_gqa=True
     )
     close(layer(x), layer.output(context), steps=64)
-    past = PastAttention(layer)
+    past = CachedSelfAttention(layer)
     parts = [layer(part, past) for part in x.split((4, 1, 3, 1), dim=1)]
     close(torch.cat(parts, 1), layer(x), steps=64)
 
@@ -231,7 +231,7 @@ def test_rotary_attention_is_sdpa(heads, kv_heads, window):
 def test_with_a_past_it_is_the_same(window, sizes):
     layer = attention_layer(4, 2, window=window)
     x = normal(2, 9, 32, dtype=torch.float64)
-    past = PastAttention(layer)
+    past = CachedSelfAttention(layer)
     parts = [layer(part, past) for part in x.split(sizes, dim=1)]
     close(torch.cat(parts, 1), layer(x), steps=64)
     assert past.length == 9 and past.buffer.shape[2] == 2
@@ -264,7 +264,7 @@ def test_rotary_attention_refuses():
     with refused(ValueError, "window", "at least 1", "0"):
         RotaryAttention(8, 2, 1, window=0)
     layer = attention_layer(2, 1)
-    past = PastAttention(layer)
+    past = CachedSelfAttention(layer)
     layer(normal(2, 3, 16, dtype=torch.float64), past)
     with refused(ValueError, "x", "2 rows, as the past has", "(1, 3, 16)"):
         layer(normal(1, 3, 16, dtype=torch.float64), past)

@@ -1,20 +1,12 @@
-"""lib.one_text: rows of text and answer, and the trained model."""
-
-import json
-import shutil
+"""kit.one_text: rows of text and answer, and the trained model."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from lib.dates import Example, characters, generate, splits
-from lib.one_text import (
-    FOLDER,
-    OneText,
-    one_text,
-    one_text_batches,
-    one_text_model,
-)
+from kit.dates import Example, characters, generate, splits
+from kit.one_text import OneText, one_text, one_text_batches
+from kit.trained import one_text_model
 from lib.training import exact_match, label_smoothed_loss
 from tests.library.draw import DEVICE, close, refused, same
 
@@ -79,7 +71,7 @@ def test_buckets_save_padding():
 def test_the_trained_model_reads_dates():
     torch.manual_seed(5)
     before = torch.get_rng_state()
-    model, tokens, card = one_text_model(DEVICE)
+    model, tokens, _, card = one_text_model(DEVICE)
     same(torch.get_rng_state(), before)
     assert not model.training and card["test"] >= 0.99
     assert sum(p.numel() for p in model.parameters()) == 56_016
@@ -88,16 +80,6 @@ def test_the_trained_model_reads_dates():
     assert share >= 0.985
     weight = next(model.parameters())
     assert weight.dtype == torch.float64 and not weight.requires_grad
-
-
-def test_other_weights_than_the_cards_are_refused(tmp_path):
-    for name in ("one_text.json", "one_text.safetensors"):
-        shutil.copy(FOLDER / name, tmp_path)
-    card = json.loads((tmp_path / "one_text.json").read_text())
-    card["sha256"] = "0"
-    (tmp_path / "one_text.json").write_text(json.dumps(card))
-    with pytest.raises(ValueError, match="expected the weights of the card"):
-        one_text_model(folder=tmp_path)
 
 
 @BAD

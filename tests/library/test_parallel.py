@@ -11,16 +11,16 @@ import torch.distributed as dist
 from hypothesis import given
 from torch import nn
 
+from kit.launching import surroundings
 from lib.heads import MultiHeadAttention
-from lib.launching import surroundings
 from lib.layers import FeedForward
 from lib.masks import causal_mask
 from lib.parallel import (
-    AddUp,
-    CopyToAll,
+    CopyToRegion,
     LocalFeedForward,
     LocalHeads,
-    own_stretch,
+    ReduceFromRegion,
+    shard,
     sum_over_workers,
     token_share,
 )
@@ -121,7 +121,7 @@ def test_the_parts_of_the_heads_are_stretches():
     "rank, expected", [(0, (0, 4)), (1, (4, 8)), (2, (8, 12))]
 )
 def test_a_worker_owns_a_stretch(rank, expected):
-    own = own_stretch(12, rank, 3)
+    own = shard(12, rank, 3)
     assert (own.start, own.stop) == expected
 
 
@@ -160,7 +160,7 @@ def test_a_sum_leaves_what_is_handed_in(three):
 
 def test_copying_adds_up_backward_only(three):
     x = normal(2, 3).requires_grad_()
-    copied = CopyToAll.apply(x)
+    copied = CopyToRegion.apply(x)
     same(copied, x)
     copied.sum().backward()
     same(x.grad, torch.full_like(x, 3.0))
@@ -168,7 +168,7 @@ def test_copying_adds_up_backward_only(three):
 
 def test_adding_up_copies_backward(three):
     x = normal(2, 3).requires_grad_()
-    total = AddUp.apply(x)
+    total = ReduceFromRegion.apply(x)
     same(total.detach(), 3 * x.detach())
     total.sum().backward()
     same(x.grad, torch.ones_like(x))
@@ -201,7 +201,7 @@ def test_shares_have_the_mean_one(monkeypatch):
 BAD = [
     (LocalHeads, (0, 4), {}, "heads", "a multiple of the 4 workers", "6"),
     (LocalHeads, (3, 3), {}, "rank", "0 to 2", "3"),
-    (LocalHeads, (0, 0), {}, "world", "at least 1", "0"),
+    (LocalHeads, (0, 0), {}, "world_size", "at least 1", "0"),
     (LocalHeads, (0, 2), {"dropout": 0.5}, "attention", "no dropout", "0.5"),
     (LocalFeedForward, (0, 4), {}, "d_ff", "the 4 workers", "18"),
     (LocalFeedForward, (-1, 2), {}, "rank", "0 to 1", "-1"),
@@ -233,4 +233,4 @@ def test_what_is_no_layer_is_refused():
     with refused(TypeError, "target", "an integer tensor", "float32"):
         token_share(torch.ones(2, 3))
     with refused(ValueError, "total", "a multiple of the 5 workers", "12"):
-        own_stretch(12, 0, 5)
+        shard(12, 0, 5)

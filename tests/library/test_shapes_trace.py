@@ -1,12 +1,12 @@
-"""lib.shapes: what is recorded is the pass itself, and nothing stays."""
+"""kit.shapes: what is recorded is the pass itself, and nothing stays."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
+from kit.shapes import Step, in_words, table, trace, words
 from lib.heads import MultiHeadAttention, record_weights
-from lib.shapes import Step, in_words, table, trace, words
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, refused, same
 

@@ -1,4 +1,4 @@
-"""lib.trained: the committed model is the one of the card, and it works."""
+"""kit.trained: the committed model is the one of the card, and it works."""
 
 import json
 import shutil
@@ -6,7 +6,7 @@ import shutil
 import pytest
 import torch
 
-from lib.trained import FOLDER, date_model
+from kit.trained import FOLDER, date_model
 from tests.library.draw import DEVICE
 
 

@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from lib import training
-from lib.dates import Batch
 from lib.training import (
+    Batch,
     Recipe,
     Trainer,
     cosine_rate,

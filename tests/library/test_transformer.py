@@ -18,9 +18,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.export import Dim
 
+from kit.interop import from_torch
 from lib.efficient import GroupedQueryAttention
 from lib.heads import MultiHeadAttention, record_weights
-from lib.interop import from_torch
 from lib.layers import LayerNorm
 from lib.masks import causal_mask
 from lib.transformer import (

@@ -24,14 +24,14 @@ from torch.distributed.tensor.parallel import (
     RowwiseParallel,
 )
 
-from lib import launching, parallel, workers
-from lib.dates import Batch
+from kit import launching, workers
+from kit.launching import WorkerError, on_workers, what_happened
+from lib import parallel
 from lib.heads import MultiHeadAttention
-from lib.launching import WorkerError, on_workers, what_happened
 from lib.layers import FeedForward
 from lib.masks import causal_mask
-from lib.parallel import group_of_workers, own_stretch
-from lib.training import label_smoothed_loss
+from lib.parallel import group_of_workers, shard
+from lib.training import Batch, label_smoothed_loss
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import close, normal, refused
 
@@ -254,7 +254,7 @@ def test_several_tasks_are_done_in_turn():
     assert found == {"b": None, "a": None, "c": [1, 2]} and done == [1, 2]
 
 
-# What lib.launching does in one process.
+# What kit.launching does in one process.
 
 
 def order(folder, task, count=False, **given):
@@ -263,7 +263,7 @@ def order(folder, task, count=False, **given):
 
 
 def as_program(folder, monkeypatch):
-    """`python -m lib.launching FOLDER`, in this process."""
+    """`python -m kit.launching FOLDER`, in this process."""
     monkeypatch.setattr("sys.argv", ["launching", str(folder)])
     runpy.run_path(launching.__file__, run_name="__main__")
 
@@ -386,7 +386,7 @@ def test_a_wrong_count_is_refused():
 def test_what_cannot_be_launched_is_refused():
     with refused(TypeError, "task", "a string", "int"):
         on_workers(7)
-    for name in ("world", "patience", "limit"):
+    for name in ("world_size", "patience", "limit"):
         with refused(ValueError, name, "at least 1", "0"):
             on_workers("lose_one", **{name: 0})
 
@@ -398,8 +398,8 @@ def test_what_cannot_be_launched_is_refused():
 def in_three():
     """What three processes make of all that is asked of them."""
     return on_workers(
-        "lib.workers:in_turn",
-        world=3,
+        "kit.workers:in_turn",
+        world_size=3,
         count=True,
         by_hand=partial(parallel.there_and_back, **given()),
         by_torch=partial(workers.by_torch, **by_torch()),
@@ -426,8 +426,8 @@ def test_every_weight_of_three_processes_has_its_gradient(in_three):
     whole(**arguments)
     wide = heads.in_proj.weight.grad.view(3, 12, 12)
     for rank, result in enumerate(in_three):
-        own = own_stretch(12, rank, 3)
-        hidden = own_stretch(18, rank, 3)
+        own = shard(12, rank, 3)
+        hidden = shard(18, rank, 3)
         expected = [
             heads.out_proj.bias.grad,
             wide[:, own].flatten(0, 1),
@@ -476,7 +476,7 @@ def test_three_processes_train_as_one_if_tokens_count_the_same(in_three):
 def test_a_killed_worker_is_named():
     fate = partial(signal.raise_signal, signal.SIGKILL)
     with pytest.raises(WorkerError) as caught:
-        on_workers("lose_one", world=2, fate=fate)
+        on_workers("lose_one", world_size=2, fate=fate)
     expected = "worker 1 of 2 was killed (SIGKILL); the others could not go on"
     assert str(caught.value) == f"{expected} alone"
 
@@ -485,7 +485,10 @@ def test_a_killed_worker_is_named():
 def test_a_worker_that_hangs_is_given_up():
     with pytest.raises(WorkerError) as caught:
         on_workers(
-            "lose_one", world=2, patience=20, fate=partial(time.sleep, 300)
+            "lose_one",
+            world_size=2,
+            patience=20,
+            fate=partial(time.sleep, 300),
         )
     assert "worker 0 of 2" in str(caught.value)
     assert "imed out" in str(caught.value)

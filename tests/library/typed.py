@@ -1,4 +1,4 @@
-"""An import hook that enforces every signature of book/lib.
+"""An import hook that enforces every signature of book/lib and book/kit.
 
 It does what `jaxtyping.install_import_hook` does, at a third of the cost,
 because it leaves two things out. A function without annotations is not
@@ -97,10 +97,10 @@ class Loader(SourceFileLoader):
 
 
 class Finder(MetaPathFinder):
-    """Finds the modules of book/lib for the loader above."""
+    """Finds the modules of book/lib and book/kit for the loader above."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != "lib" and not name.startswith("lib."):
+        if name.partition(".")[0] not in ("lib", "kit"):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
@@ -109,5 +109,5 @@ class Finder(MetaPathFinder):
 
 
 def install() -> None:
-    """Enforce the signatures of what is imported from `lib` after this."""
+    """Enforce the signatures of what is imported from the two after this."""
     sys.meta_path.insert(0, Finder())

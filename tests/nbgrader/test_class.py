@@ -59,7 +59,7 @@ class Class:
         source.mkdir(parents=True)
         self.exchange.mkdir(mode=0o777)
         shutil.copy(ROOT / "book" / f"{CHAPTER}.ipynb", source)
-        for part in ("lib", "data"):
+        for part in ("lib", "kit", "data"):
             shutil.copytree(
                 ROOT / "book" / part,
                 source / part,

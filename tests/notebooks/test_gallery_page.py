@@ -2,7 +2,7 @@
 
 import re
 
-from lib.gallery import GALLERY
+from kit.gallery import GALLERY
 from tools import gallery_page
 from tools.taught import ROOT
 

@@ -174,11 +174,11 @@ def test_benchmark_ratios_come_from_the_benchmark(tmp_path):
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     source = folder / "attention.py"
-    source.write_text("def ratios():\n    return {'short': 0.9}\n")
+    source.write_text("def record():\n    return {'short': 0.9}\n")
     other = folder / "model.py"
-    other.write_text("def ratios():\n    return {'base': 1.1}\n")
+    other.write_text("def record():\n    return {'base': 1.1}\n")
     growth = folder / "costs.py"
-    growth.write_text("def ratios():\n    return {'n': [128]}\n")
+    growth.write_text("def record():\n    return {'n': [128]}\n")
     assert gpu_report.benchmark_ratios(tmp_path) == {
         "attention": {"short": 0.9},
         "model": {"base": 1.1},

@@ -99,7 +99,7 @@ def test_modules_are_taught_in_the_order_of_their_cells():
 
 def test_a_definition_may_name_plumbing_that_stands_on_later_ones():
     plumbing = SERVES + "from lib.attention import f"
-    library = {"softmax": "import lib.dates\n" + SOFTMAX, "dates": plumbing}
+    library = {"softmax": "import kit.dates\n" + SOFTMAX, "dates": plumbing}
     library |= {"other": plumbing, "attention": "def f(): ..."}
     cells = [TEACHES_SOFTMAX, "# lib/attention.py\ndef f(): ..."]
     assert problems(book(*cells, **library)) == []
@@ -174,7 +174,7 @@ def test_same_wants_a_taught_module(module):
         "from torch import softmax",
         "from library import softmax",
         "import numpy as softmax",
-        "from lib.figures import bars as softmax",
+        "from kit.figures import bars as softmax",
         "#lib/softmax.py\ndef softmax(x):\n    return x",
     ],
 )
@@ -274,7 +274,7 @@ def test_in_order_covers_the_library(line):
     [
         (
             {"softmax": f"from lib import figures\n{SOFTMAX}"},
-            "lib/softmax.py: in order: it imports lib.figures, which is not "
+            "lib/softmax.py: in order: it imports kit.figures, which is not "
             "taught",
         ),
         (
@@ -307,7 +307,7 @@ def test_in_order_lets_helpers_use_what_is_taught():
 
 def test_in_order_finds_a_circle():
     one = f"{SERVES}from lib import shapes"
-    other = f"{SERVES}def f():\n    import lib.figures"
+    other = f"{SERVES}def f():\n    import kit.figures"
     (problem,) = in_order(book(figures=one, shapes=other))
     assert problem.startswith("lib: in order: modules import each other: ")
     assert "figures" in problem and "shapes" in problem

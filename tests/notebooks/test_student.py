@@ -219,11 +219,11 @@ def test_it_carries_what_it_needs(edition):
     files = every(edition)
     assert {p.name for p in chapters()} <= files.keys()
     wanted = {"README.md", "AGENTS.md", "LICENSE", "requirements.txt"}
-    wanted |= {"book/lib/runtime.py", "book/lib/exercises/__init__.py"}
+    wanted |= {"book/lib/runtime.py", "book/kit/exercises/__init__.py"}
     wanted |= {"book/data/dates.json", "benchmarks/results/costs.json"}
     assert wanted <= files.keys()
     assert not [name for name in files if "__pycache__" in name]
-    assert not [name for name in files if "wrong_answers" in name]
+    assert not [name for name in files if "mistakes" in name]
     for name in student.ASSISTANTS:
         assert b"AGENTS.md" in files[name]
     text = files["AGENTS.md"].decode()

@@ -5,9 +5,9 @@ import re
 import pytest
 import torch
 
-from lib import projects
-from lib.exercises import Wrong
-from lib.projects import NUMERALS, __main__, examine, load, project, requires
+from kit import projects
+from kit.exercises import Wrong
+from kit.projects import NUMERALS, __main__, examine, load, project, requires
 from tools.taught import ROOT
 
 FOLDER = ROOT / "book" / "teach"

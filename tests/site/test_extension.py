@@ -188,7 +188,7 @@ def test_names_in_docstrings_are_found_or_refused(library):
         assert library.place(name, "masks") == heads
     assert library.place("split_heads()", "masks") == heads
     assert library.place("lib.heads", "masks") == ("book/library_2", "heads")
-    assert library.place("lib.figures", "masks") is None
+    assert library.place("kit.figures", "masks") is None
     assert library.place("torch.softmax", "masks") is None
     with pytest.raises(LookupError):
         library.place("lib.heads.nothing", "masks")

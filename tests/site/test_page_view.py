@@ -15,8 +15,8 @@ from nbformat.v4 import (
 )
 
 from book._ext.page_view import adapt_outputs, note_on_checks, page_cells
-from lib.explorers import FOLDER as EXPLORERS
-from lib.explorers import Explorer
+from kit.explorers import FOLDER as EXPLORERS
+from kit.explorers import Explorer
 from tests import sample
 from tests.site.conftest import ROOT, build
 
@@ -248,7 +248,7 @@ def test_a_page_loads_the_scripts_of_its_explorers(published):
 COPIES = {
     "_static/custom.css": ["custom.css", "book.css"],
     "_static/page.css": ["book.css"],
-    "lib/explorers/core.js": ["explorers/core.js"],
+    "kit/explorers/core.js": ["explorers/core.js"],
 }
 
 

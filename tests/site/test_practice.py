@@ -247,7 +247,7 @@ def test_the_call_of_a_check_opens_to_its_code(tab):
     )
     assert not cell.locator(".cell_input").is_visible()
     cell.locator("summary").press("Enter")
-    assert "from lib.exercises" in cell.locator(".cell_input").inner_text()
+    assert "from kit.exercises" in cell.locator(".cell_input").inner_text()
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ At = Callable[[str], None]  # told of each cell or test before it runs
 
 @dataclass(frozen=True)
 class Fault:
-    """One wrong text in one module, `a.b` being one of a package a."""
+    """One wrong text in one module, `a/b` being one of a package a."""
 
     module: str
     source: str
@@ -58,7 +58,7 @@ def faulty_book(fault: Fault, folder: Path) -> Path:
             (folder / path.name).symlink_to(path)
     book = folder / "book"
     shutil.copytree(ROOT / "book", book, copy_function=os.symlink)
-    stem = book / "lib" / fault.module.replace(".", "/")
+    stem = book / "lib" / fault.module
     path = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
     path.unlink()
     path.write_text(fault.wrong, encoding="utf-8")

@@ -117,7 +117,9 @@ def forget() -> None:
 
 def visible(name: str) -> set[str]:
     """The modules that a chapter or file has imported or shown."""
-    imported = {m[4:] for m in sys.modules if m.startswith("lib.")}
+    imported = {
+        m[4:].replace(".", "/") for m in sys.modules if m[:4] == "lib."
+    }
     is_chapter = name in notebooks.stored()
     return imported | notebooks.shown(name) if is_chapter else imported
 

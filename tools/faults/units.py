@@ -53,7 +53,7 @@ class Failures:
 
 def targets(module: str) -> list[str]:
     """The test files, a module's own first."""
-    own = {f"test_{name}.py" for name in module.split(".")}
+    own = {f"test_{name}.py" for name in module.split("/")}
     names = [path.name for path in TESTS.glob("test_*.py")]
     return sorted(names, key=lambda name: (name not in own, name))
 

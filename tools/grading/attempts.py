@@ -140,7 +140,7 @@ def library_digest(root: Path = ROOT) -> str:
     """Another text when the library, or what runs answers, has changed."""
     digest = hashlib.sha256()
     inside = Path(__file__).with_name("inside")
-    for folder in (root / "book" / "lib", inside):
+    for folder in (*(root / "book" / name for name in ("lib", "kit")), inside):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.relative_to(folder).as_posix().encode())
             digest.update(path.read_bytes())
@@ -191,4 +191,5 @@ def suspicious_module(name: str) -> Iterator[str]:
 
 
 def is_module(node: ast.AST) -> bool:
-    return ast.unparse(node).split(".")[0] in ("torch", "F", "lib", "math")
+    known = ("torch", "F", "lib", "kit", "math")
+    return ast.unparse(node).split(".")[0] in known

@@ -81,7 +81,7 @@ def bare(source: str) -> str | None:
 
 def is_of_check(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
-        return ast.unparse(node) == "from lib.exercises import check"
+        return ast.unparse(node) == "from kit.exercises import check"
     return isinstance(node, ast.Expr) and bool(checks(ast.unparse(node)))
 
 

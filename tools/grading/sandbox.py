@@ -23,7 +23,7 @@ from tools.taught import ROOT
 INSIDE = Path(__file__).with_name("inside")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 LINKERS = ("/etc/ld.so.cache", "/etc/alternatives")
-BOOK = ("book/lib", "book/data", "benchmarks/results")
+BOOK = ("book/lib", "book/kit", "book/data", "benchmarks/results")
 READ_ONLY = ("--remount-ro", "/dev", "--remount-ro", "/")
 STARTING = 180  # seconds that importing torch may take on a busy machine
 SPARE = 30  # seconds that a limit may be overrun until the sandbox goes

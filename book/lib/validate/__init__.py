@@ -6,17 +6,17 @@ expected and what came.
 """
 
 # ruff: noqa: F403
-from lib.validate.checkpoints import *
-from lib.validate.diagnose import *
-from lib.validate.efficient import *
-from lib.validate.kinds import *
-from lib.validate.llama_fields import *
-from lib.validate.llama_weights import *
-from lib.validate.masks import *
-from lib.validate.model import *
-from lib.validate.modern import *
-from lib.validate.numbers import *
-from lib.validate.shapes import *
-from lib.validate.sharing import *
-from lib.validate.text import *
-from lib.validate.training import *
+from .checkpoints import *
+from .diagnose import *
+from .efficient import *
+from .kinds import *
+from .llama_fields import *
+from .llama_weights import *
+from .masks import *
+from .model import *
+from .modern import *
+from .numbers import *
+from .shapes import *
+from .sharing import *
+from .text import *
+from .training import *

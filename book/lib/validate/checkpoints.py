@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from lib.validate.refuse import expect, shape, wrong
+from .refuse import expect, shape, wrong
 
 
 def same_training(trainer, parts: dict[str, dict], about: dict) -> None:

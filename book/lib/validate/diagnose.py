@@ -1,8 +1,8 @@
 """How a reader says that an attention wants to be called."""
 
-from lib.validate.kinds import booleans, choice, string
-from lib.validate.numbers import positive
-from lib.validate.refuse import expect, wrong_kind
+from .kinds import booleans, choice, string
+from .numbers import positive
+from .refuse import expect, wrong_kind
 
 LAYOUTS = ("n l d", "l n d", "n h l d", "n l h d", "l d", "h l d", "l h d")
 MERGED = ("n l (h d)", "l n (h d)", "l (h d)")

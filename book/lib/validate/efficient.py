@@ -1,8 +1,8 @@
 """Attention that costs less."""
 
-from lib.validate.numbers import positive
-from lib.validate.refuse import expect, shape
-from lib.validate.shapes import shapes
+from .numbers import positive
+from .refuse import expect, shape
+from .shapes import shapes
 
 TEXT = (
     "q: *lead length d_head, k: *lead length d_head, v: *lead length d_value"

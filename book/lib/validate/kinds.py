@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from lib.validate.refuse import expect, kind, wrong_kind
+from .refuse import expect, kind, wrong_kind
 
 INTEGERS = (torch.int32, torch.int64)
 CALLED = {Tensor: "a tensor", str: "a string", bool: "True or False"}

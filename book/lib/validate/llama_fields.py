@@ -6,8 +6,8 @@ effect on logits. Whatever else a file says is refused by its name.
 
 from collections.abc import Mapping
 
-from lib.validate.kinds import booleans, instance
-from lib.validate.llama_known import (
+from .kinds import booleans, instance
+from .llama_known import (
     AGREE,
     ANGLES,
     ARCHITECTURES,
@@ -16,8 +16,8 @@ from lib.validate.llama_known import (
     SIZES,
     USED,
 )
-from lib.validate.numbers import above, positive, real
-from lib.validate.refuse import expect, wrong
+from .numbers import above, positive, real
+from .refuse import expect, wrong
 
 
 def family(fields: object, known: Mapping) -> None:

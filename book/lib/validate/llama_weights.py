@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import instance
-from lib.validate.llama_known import AROUND, BLOCK, FLOATS, KEPT_ANGLES
-from lib.validate.refuse import expect, shape, wrong, wrong_kind
+from .kinds import instance
+from .llama_known import AROUND, BLOCK, FLOATS, KEPT_ANGLES
+from .refuse import expect, shape, wrong, wrong_kind
 
 
 def llama_weights(weights: object, config: object, steps: Tensor) -> None:

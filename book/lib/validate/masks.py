@@ -5,10 +5,10 @@ import math
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import instance, whole_numbers
-from lib.validate.numbers import integer, positive
-from lib.validate.refuse import expect, shape, wrong, wrong_kind
-from lib.validate.shapes import axes, floating
+from .kinds import instance, whole_numbers
+from .numbers import integer, positive
+from .refuse import expect, shape, wrong, wrong_kind
+from .shapes import axes, floating
 
 CONVENTION = {
     "may_attend": "True = may attend",

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sized
 import torch
 from torch import Tensor, nn
 
-from lib.validate.kinds import INTEGERS, booleans, choice, instance, not_empty
-from lib.validate.masks import module_bias, module_mask
-from lib.validate.numbers import (
+from .kinds import INTEGERS, booleans, choice, instance, not_empty
+from .masks import module_bias, module_mask
+from .numbers import (
     between,
     divisible,
     even,
@@ -17,9 +17,9 @@ from lib.validate.numbers import (
     probability,
     real,
 )
-from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
-from lib.validate.shapes import axes, shapes
-from lib.validate.text import id_batch
+from .refuse import expect, kind, shape, wrong, wrong_kind
+from .shapes import axes, shapes
+from .text import id_batch
 
 HEADS = "q: *lead q_len d_head, k: *lead k_len d_head, v: *lead k_len d_value"
 

@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from lib.validate.efficient import shared_heads
-from lib.validate.kinds import booleans, instance_or_none, whole_numbers
-from lib.validate.numbers import (
+from .efficient import shared_heads
+from .kinds import booleans, instance_or_none, whole_numbers
+from .numbers import (
     above,
     divisible,
     even,
@@ -12,9 +12,9 @@ from lib.validate.numbers import (
     positive,
     real,
 )
-from lib.validate.refuse import expect, shape, wrong
-from lib.validate.shapes import shapes
-from lib.validate.text import id_batch
+from .refuse import expect, shape, wrong
+from .shapes import shapes
+from .text import id_batch
 
 
 def rotary_rows(weight: object, heads: object) -> None:

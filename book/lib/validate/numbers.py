@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from lib.validate.refuse import expect, kind, wrong, wrong_kind
+from .refuse import expect, kind, wrong, wrong_kind
 
 WHOLE = (int, torch.SymInt)  # the second while torch exports
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import instance
-from lib.validate.numbers import even, integer, positive
-from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
+from .kinds import instance
+from .numbers import even, integer, positive
+from .refuse import expect, kind, shape, wrong, wrong_kind
 
 NEVER_EMPTY = {"k_len": "at least one key", "d_head": "a width of at least 1"}
 SOURCES = (

@@ -1,29 +1,31 @@
 """What several workers share out among them."""
 
-from lib.validate.kinds import instance, whole_numbers
-from lib.validate.numbers import between, integer, positive
-from lib.validate.refuse import expect
+from .kinds import instance, whole_numbers
+from .numbers import between, integer, positive
+from .refuse import expect
 
 
-def shared_out(name: str, total: object, rank: object, world: object) -> None:
+def shared_out(
+    name: str, total: object, rank: object, world_size: object
+) -> None:
     """Every worker gets equally many, and there is a worker `rank`."""
-    positive(**{name: total, "world": world})
-    between("rank", rank, 0, world - 1)
-    expected = f"a multiple of the {world} workers"
-    expect(total % world == 0, name, expected, total)
+    positive(**{name: total, "world_size": world_size})
+    between("rank", rank, 0, world_size - 1)
+    expected = f"a multiple of the {world_size} workers"
+    expect(total % world_size == 0, name, expected, total)
 
 
-def heads_to_share(wanted: type, attention, rank, world) -> None:
+def heads_to_share(wanted: type, attention, rank, world_size) -> None:
     """An attention without dropout whose heads can be shared out."""
     instance(wanted, attention=attention)
-    shared_out("heads", attention.heads, rank, world)
+    shared_out("heads", attention.heads, rank, world_size)
     no_dropout("attention", attention.dropout)
 
 
-def units_to_share(wanted: type, network, rank, world) -> None:
+def units_to_share(wanted: type, network, rank, world_size) -> None:
     """A network without dropout whose hidden units can be shared out."""
     instance(wanted, network=network)
-    shared_out("d_ff", network.widen.out_features, rank, world)
+    shared_out("d_ff", network.widen.out_features, rank, world_size)
     no_dropout("network", network.dropout.p)
 
 

@@ -6,16 +6,16 @@ from datetime import date
 import torch
 from torch import Tensor
 
-from lib.validate.kinds import (
+from .kinds import (
     choice,
     instance,
     some_items,
     string,
     whole_numbers,
 )
-from lib.validate.numbers import integer, positive
-from lib.validate.refuse import expect, kind, shape, wrong, wrong_kind
-from lib.validate.shapes import axes
+from .numbers import integer, positive
+from .refuse import expect, kind, shape, wrong, wrong_kind
+from .shapes import axes
 
 
 def ordinary_tokens(tokens: list[str], specials: tuple[str, ...]) -> None:

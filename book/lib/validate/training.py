@@ -4,22 +4,22 @@ import math
 
 from torch import Tensor
 
-from lib.validate.kinds import (
+from .kinds import (
     functions,
     instance,
     some_items,
     whole_numbers,
 )
-from lib.validate.numbers import (
+from .numbers import (
     between,
     integer,
     positive,
     probability,
     real,
 )
-from lib.validate.refuse import expect, shape, wrong
-from lib.validate.shapes import shapes
-from lib.validate.text import token_ids
+from .refuse import expect, shape, wrong
+from .shapes import shapes
+from .text import token_ids
 
 
 def to_compare(logits: object, target: object, pad_id: object) -> None:

@@ -11,7 +11,7 @@ from guard import Guard
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-SPECIFICATIONS = "/book/lib/exercises/"
+SPECIFICATIONS = "/book/kit/exercises/"
 EMPTY = "def {}(*given, **named):\n    raise NotImplementedError"
 LONGEST = 200  # characters of an error's own words
 
@@ -93,7 +93,7 @@ def attempt(shell: InteractiveShell, job: dict) -> dict:
 
 def checked(shell: InteractiveShell, job: dict) -> dict:
     """The verdict of the check cell, which is the book's."""
-    from lib.exercises.verdict import NotStarted, Wrong
+    from kit.exercises.verdict import NotStarted, Wrong
 
     if job["name"] not in shell.user_ns:
         return {"state": "wrong", "hint": f"{job['name']} is not defined"}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import torch
 
-WATCHED = ("lib", "torch.testing")  # with all that they contain
+WATCHED = ("lib", "kit", "torch.testing")  # with all that they contain
 ALSO = (
     "builtins",
     "inspect",
@@ -20,7 +20,7 @@ ALSO = (
     "torch",
     "torch.nn.functional",
 )
-HARNESS = "lib.exercises"
+HARNESS = "kit.exercises"
 RESTLESS = {"builtins": ("_",)}  # what a shell changes at each cell
 
 
@@ -89,7 +89,8 @@ class Guard:
 
 def is_strict(owner: str) -> bool:
     """Is a new name in it a sign? Other modules load parts when needed."""
-    return is_within(owner, "lib") or owner == "torch.Tensor"
+    ours = any(is_within(owner, name) for name in ("lib", "kit"))
+    return ours or owner == "torch.Tensor"
 
 
 def parts(name: str, module: types.ModuleType) -> dict[str, object]:
@@ -97,7 +98,7 @@ def parts(name: str, module: types.ModuleType) -> dict[str, object]:
     return {
         f"{name}.{key}": value
         for key, value in vars(module).items()
-        if type(value).__module__.startswith("lib.")
+        if type(value).__module__.startswith("kit.")
         or (isinstance(value, type) and value.__module__ == name)
     }
 

@@ -35,13 +35,16 @@ def warm_up():
     """Import all that answers may want; returns the shell that runs them."""
     import torch
 
+    import kit
     import lib
 
-    for module in pkgutil.walk_packages(lib.__path__, "lib."):
-        try:
-            importlib.import_module(module.name)
-        except ImportError as error:
-            print(f"{module.name}: {error}", file=sys.stderr)
+    for package in (lib, kit):
+        start = f"{package.__name__}."
+        for module in pkgutil.walk_packages(package.__path__, start):
+            try:
+                importlib.import_module(module.name)
+            except ImportError as error:
+                print(f"{module.name}: {error}", file=sys.stderr)
     # Torch looks once at what the processor can do, in /proc, and imports
     # more when it first compares or optimises.
     ones = torch.ones(2, 2)
@@ -64,7 +67,7 @@ def enter(apart: bool, limits: dict) -> None:
     isolation.refuse_uncounted_memory()
     os.makedirs(FOLDER)
     os.chdir(FOLDER)
-    for name in ("lib", "data"):
+    for name in ("lib", "kit", "data"):
         os.symlink(f"/book/{name}", name)
     os.symlink("/benchmarks", "../benchmarks")
 

@@ -1,0 +1,52 @@
+"""Sizes and gradients through a deep stack, from recorded runs: chapter 7.
+
+Not taught. The runs are those of benchmarks/depth.py.
+"""
+
+import json
+from pathlib import Path
+
+from kit.explorers import Explorer, table
+
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def depth_explorer(path: str, arrangement="no residual", depth=24) -> Explorer:
+    """An arrangement of residual and norm, and a number of blocks, to choose.
+
+    Args:
+        path: the record of `make bench`.
+        arrangement: the one that is shown first.
+        depth: the number of blocks that is shown first.
+    """
+    record = json.loads(Path(path).read_text(encoding="utf-8"))
+    rows = {
+        name: ends(by_depth[str(depth)])
+        for name, by_depth in record["runs"].items()
+    }
+    fallback = table(
+        f"A stack of {depth} new blocks, a gradient of 1 put on its output",
+        ["blocks with", "size of the output", "gradient at the input"],
+        rows,
+    )
+    return Explorer(
+        "depth-explorer",
+        fallback,
+        record=record,
+        arrangement=arrangement,
+        depth=depth,
+    )
+
+
+def ends(found: dict) -> list[str]:
+    """What leaves the last block, and what arrives at the first."""
+    top, bottom = found["size"]["mean"][-1], found["gradient"]["mean"][0]
+    return [as_number(10**top), as_number(10**bottom)]
+
+
+def as_number(size: float) -> str:
+    """Two digits; a power of ten where the number is small."""
+    if size >= 0.01:
+        return f"{size:.2g}"
+    digits, power = f"{size:.0e}".split("e")
+    return f"{digits} · 10⁻{str(-int(power)).translate(RAISED)}"

@@ -1,0 +1,315 @@
+"use strict";
+// The Transformer of lib/transformer.py, to be asked in a browser. Weights
+// have the names of its state_dict, and parts the names of their modules.
+// It computes in float64, as date_model() of kit/trained.py does.
+(() => {
+  if (globalThis.Engine) return;
+
+  // A file of weights: safetensors, in which each number has 2 to 8 bytes.
+  const half = (bits) => {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 31;
+    const rest = bits & 1023;
+    if (exponent === 31) return rest ? NaN : sign * Infinity;
+    if (exponent === 0) return sign * rest * 2 ** -24;
+    return sign * (1 + rest / 1024) * 2 ** (exponent - 15);
+  };
+  const KINDS = {
+    F16: (bytes) => Float64Array.from(new Uint16Array(bytes), half),
+    F32: (bytes) => Float64Array.from(new Float32Array(bytes)),
+    F64: (bytes) => new Float64Array(bytes),
+  };
+
+  /** The tensors of a file, {shape, data} by name; integers are left out. */
+  function readSafetensors(buffer) {
+    const size = Number(new DataView(buffer).getBigUint64(0, true));
+    const text = new TextDecoder().decode(new Uint8Array(buffer, 8, size));
+    const tensors = {};
+    for (const [name, entry] of Object.entries(JSON.parse(text))) {
+      if (!KINDS[entry.dtype]) continue;
+      const [from, to] = entry.data_offsets.map((at) => at + 8 + size);
+      const data = KINDS[entry.dtype](buffer.slice(from, to));
+      tensors[name] = { shape: entry.shape, data };
+    }
+    return tensors;
+  }
+
+  // A matrix has rows, cols and data, one row after the other.
+  const matrix = (rows, cols, data = new Float64Array(rows * cols)) =>
+    ({ rows, cols, data });
+  const rowOf = (x, r) => x.data.subarray(r * x.cols, (r + 1) * x.cols);
+
+  /** x Wᵀ + b with `cols` rows of W and entries of b, from `first` on. */
+  function linear(x, weight, bias, first = 0, cols = weight.shape[0]) {
+    const y = matrix(x.rows, cols), w = weight.data;
+    for (let r = 0; r < x.rows; r++) {
+      const row = rowOf(x, r);
+      for (let c = 0; c < cols; c++) {
+        let sum = bias ? bias.data[first + c] : 0;
+        const at = (first + c) * x.cols;
+        for (let i = 0; i < x.cols; i++) sum += row[i] * w[at + i];
+        y.data[r * cols + c] = sum;
+      }
+    }
+    return y;
+  }
+
+  function layerNorm(x, weight, bias) {
+    const y = matrix(x.rows, x.cols);
+    for (let r = 0; r < x.rows; r++) {
+      const row = rowOf(x, r);
+      const mean = row.reduce((sum, v) => sum + v, 0) / x.cols;
+      const squares = row.reduce((sum, v) => sum + (v - mean) ** 2, 0);
+      const root = Math.sqrt(squares / x.cols + 1e-5);
+      rowOf(y, r).set(row.map((v, i) =>
+        ((v - mean) / root) * weight.data[i] + bias.data[i]));
+    }
+    return y;
+  }
+
+  /** The rows of x and below them those of y. */
+  function stack(x, y) {
+    const both = matrix(x.rows + y.rows, y.cols);
+    both.data.set(x.data);
+    both.data.set(y.data, x.data.length);
+    return both;
+  }
+
+  /** In place. An entry of -inf gets 0; a row of nothing else, too. */
+  function softmax(row) {
+    const most = Math.max(...row);
+    if (most === -Infinity) return row.fill(0);
+    const exp = row.map((score) => Math.exp(score - most));
+    const sum = exp.reduce((a, b) => a + b, 0);
+    row.set(exp.map((e) => e / sum));
+    return row;
+  }
+
+  function logSoftmax(row) {
+    const most = Math.max(...row);
+    const sum = row.reduce((total, v) => total + Math.exp(v - most), 0);
+    return row.map((v) => v - most - Math.log(sum));
+  }
+
+  function sinusoids(length, width) {
+    const table = matrix(length, width);
+    for (let p = 0; p < length; p++) {
+      for (let i = 0; i < width; i += 2) {
+        const angle = p * 10_000 ** (-i / width);
+        table.data[p * width + i] = Math.fround(Math.sin(angle));
+        table.data[p * width + i + 1] = Math.fround(Math.cos(angle));
+      }
+    }
+    return table;
+  }
+
+  /** One head: what each query gives to each key. */
+  function weigh(q, k, first, width, root, mayAttend) {
+    return Array.from({ length: q.rows }, (_, i) => {
+      const query = rowOf(q, i).subarray(first, first + width);
+      const scores = new Float64Array(k.rows).fill(-Infinity);
+      for (let j = 0; j < k.rows; j++) {
+        if (!mayAttend(i, j)) continue;
+        let sum = 0;
+        const at = j * k.cols + first;
+        for (let c = 0; c < width; c++) sum += query[c] * k.data[at + c];
+        scores[j] = sum / root;
+      }
+      return softmax(scores);
+    });
+  }
+
+  /** One head: the weighted mean of the values, into its own columns. */
+  function mix(weights, v, first, width, context) {
+    weights.forEach((row, i) => {
+      const out = rowOf(context, i).subarray(first, first + width);
+      row.forEach((weight, j) => {
+        const at = j * v.cols + first;
+        for (let c = 0; c < width; c++) out[c] += weight * v.data[at + c];
+      });
+    });
+  }
+
+  // What can be taken away. `silent` names heads whose context is zero, as
+  // "decoder.blocks.0.cross_attention.2".
+  const INTACT = { positions: true, scale: true, causal: true, padding: true,
+    silent: [] };
+
+  class Transformer {
+    /** config: a TransformerConfig as JSON has it. */
+    constructor(weights, config, change = {}) {
+      Object.assign(this, { weights, config });
+      this.change = { ...INTACT, ...change };
+      this.table = sinusoids(config.max_length, config.d_model);
+    }
+
+    /** The same weights, and something taken away. */
+    changed(change) {
+      return new Transformer(this.weights, this.config, change);
+    }
+
+    /** A layer's weight and bias. */
+    of(name) {
+      return ["weight", "bias"].map((part) => this.weights[`${name}.${part}`]);
+    }
+
+    linear(x, name) {
+      return linear(x, ...this.of(name));
+    }
+
+    norm(x, name) {
+      return layerNorm(x, ...this.of(name));
+    }
+
+    /** side: "source" or "target"; offset: the first position. */
+    embed(ids, side, offset = 0) {
+      const width = this.config.d_model;
+      const shared = this.config.tied === "all" ? "target" : side;
+      const [table] = this.of(`tables.${shared}.table`);
+      const x = matrix(ids.length, width), scale = Math.sqrt(width);
+      ids.forEach((id, t) => rowOf(x, t).forEach((_, i, row) => {
+        row[i] = scale * table.data[id * width + i];
+        if (this.change.positions) row[i] += rowOf(this.table, offset + t)[i];
+      }));
+      return x;
+    }
+
+    /** Norm(x + f(x)), or with norm_first x + f(Norm(x)). */
+    around(name, x, f) {
+      const { norm_first: first } = this.config;
+      const branch = f(first ? this.norm(x, `${name}.norm`) : x);
+      const sum = matrix(x.rows, x.cols,
+        x.data.map((v, i) => v + branch.data[i]));
+      return first ? sum : this.norm(sum, `${name}.norm`);
+    }
+
+    feedForward(x, block) {
+      return this.around(`${block}.around_feed_forward`, x, (y) => {
+        const hidden = this.linear(y, `${block}.feed_forward.widen`);
+        hidden.data = hidden.data.map((v) => Math.max(0, v));
+        return this.linear(hidden, `${block}.feed_forward.narrow`);
+      });
+    }
+
+    /** Q, K or V: the part 0, 1 or 2 of an attention's in_proj. */
+    project(x, name, part) {
+      const width = this.config.d_model;
+      return linear(x, ...this.of(`${name}.in_proj`), part * width, width);
+    }
+
+    /** An attention's output for x, and the weights of its heads. */
+    attend(x, k, v, name, mayAttend) {
+      const q = this.project(x, name, 0), { heads } = this.config;
+      const context = matrix(q.rows, q.cols), width = q.cols / heads;
+      const root = this.change.scale ? Math.sqrt(width) : 1;
+      const weights = Array.from({ length: heads }, (_, head) => {
+        const args = [head * width, width];
+        const rows = weigh(q, k, ...args, root, mayAttend);
+        const silent = this.change.silent.includes(`${name}.${head}`);
+        if (!silent) mix(rows, v, ...args, context);
+        return rows;
+      });
+      return [this.linear(context, `${name}.out_proj`), weights];
+    }
+
+    final(x, name) {
+      const { final_norms: asked, norm_first: first } = this.config;
+      return (asked ?? first) ? this.norm(x, `${name}.norm`) : x;
+    }
+
+    /** The memory of a source, and every block's weights: heads, rows. */
+    encode(source) {
+      const { encoder_layers: layers, pad_id: pad } = this.config;
+      const sees = (_, j) => !this.change.padding || source[j] !== pad;
+      const encoder = [];
+      let x = this.embed(source, "source");
+      for (let b = 0; b < layers; b++) {
+        const block = `encoder.blocks.${b}`, name = `${block}.attention`;
+        x = this.around(`${block}.around_attention`, x, (y) => {
+          const [k, v] = [1, 2].map((part) => this.project(y, name, part));
+          const [out, weights] = this.attend(y, k, v, name, sees);
+          encoder.push(weights);
+          return out;
+        });
+        x = this.feedForward(x, block);
+      }
+      return { vectors: this.final(x, "encoder"), sees, encoder };
+    }
+
+    /** The cache of a decoder that has written nothing. */
+    begin(memory) {
+      const none = matrix(0, this.config.d_model);
+      const blocks = Array.from({ length: this.config.decoder_layers },
+        (_, b) => [none, none, ...[1, 2].map((part) => this.project(
+          memory.vectors, `decoder.blocks.${b}.cross_attention`, part))]);
+      return { memory, ids: [], blocks };
+    }
+
+    /** New positions after those of a cache, which stays as it is: their
+     * logits, the weights of each block, and a cache that has them too. */
+    extend(cache, ids) {
+      const old = cache.ids.length, self = [], cross = [];
+      const past = (i, j) => !this.change.causal || j <= old + i;
+      let x = this.embed(ids, "target", old);
+      const blocks = cache.blocks.map(([k, v, memoryK, memoryV], b) => {
+        const block = `decoder.blocks.${b}`;
+        const part = (name, f) => {
+          x = this.around(`${block}.around_${name}`, x, (y) => {
+            const [out, weights] = f(y, `${block}.${name}`);
+            (name === "self_attention" ? self : cross).push(weights);
+            return out;
+          });
+        };
+        part("self_attention", (y, name) => {
+          k = stack(k, this.project(y, name, 1));
+          v = stack(v, this.project(y, name, 2));
+          return this.attend(y, k, v, name, past);
+        });
+        part("cross_attention", (y, name) =>
+          this.attend(y, memoryK, memoryV, name, cache.memory.sees));
+        x = this.feedForward(x, block);
+        return [k, v, memoryK, memoryV];
+      });
+      const output = this.config.tied === "none" ? "output" : "target.table";
+      const logits = this.linear(this.final(x, "decoder"), `tables.${output}`);
+      const after = { ...cache, ids: [...cache.ids, ...ids], blocks };
+      return { logits, self, cross, cache: after };
+    }
+
+    /** All positions at once, as Transformer.decode; BOS comes first. */
+    decode(memory, ids) {
+      return this.extend(this.begin(memory), ids);
+    }
+
+    /** One position more. Without the causal mask it changes what those
+     * before it see, so that nothing can be kept. */
+    step(cache, id) {
+      if (this.change.causal) return this.extend(cache, [id]);
+      return this.decode(cache.memory, [...cache.ids, id]);
+    }
+
+    /** log p of the next token. PAD and BOS are never written. */
+    logP({ logits }) {
+      const row = Array.from(rowOf(logits, logits.rows - 1));
+      row[this.config.pad_id] = row[this.config.bos_id] = -Infinity;
+      return logSoftmax(row);
+    }
+
+    /** Token after token until EOS; `choose` gets log p and the place. */
+    *write(memory, limit = this.config.max_length, choose = likeliest) {
+      const { bos_id: bos, eos_id: eos } = this.config;
+      let cache = this.begin(memory);
+      for (let n = 0, token = bos; n < limit && token !== eos; n++) {
+        const step = this.step(cache, token);
+        cache = step.cache;
+        const logP = this.logP(step);
+        token = choose(logP, n);
+        yield { ...step, logP, token };
+      }
+    }
+  }
+
+  const likeliest = (logP) => logP.indexOf(Math.max(...logP));
+
+  globalThis.Engine = { Transformer, readSafetensors, softmax };
+})();

@@ -1,0 +1,230 @@
+"""Project I: A soft dictionary of your own. Not taught.
+
+Keys and values in whatever structure the student likes; a query is answered
+by attention. PyTorch is the judge.
+"""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from kit.exercises import expect
+from kit.projects import requires
+
+
+class SoftDictionary(Protocol):
+    """Answers a query with a weighted mean of all that is stored."""
+
+    def store(self, key: list[float], value: list[float]) -> int:
+        """Keep a pair; gives the number by which it can be forgotten."""
+
+    def forget(self, number: int) -> None:
+        """Remove a pair; a KeyError if there is none of this number."""
+
+    def read(self, query: list[float], sharpness: float = 1.0) -> list[float]:
+        """The mean of the values, weighted by the softmax of
+        sharpness * (query . key) / sqrt(width). With nothing stored a
+        LookupError, with a query of another width a ValueError."""
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+
+
+INTERFACE = SoftDictionary
+
+
+class Adapter:
+    """Tensors outside, somebody's structure of plain lists inside."""
+
+    def __init__(self, made: type, keys: Tensor, values: Tensor) -> None:
+        self.mine = made()
+        pairs = zip(keys.tolist(), values.tolist(), strict=True)
+        self.numbers = [self.mine.store(*pair) for pair in pairs]
+
+    def read(self, query: Tensor, sharpness: float = 1.0) -> Tensor:
+        """What it answers."""
+        answer = self.mine.read(query.tolist(), sharpness)
+        expect.that(
+            isinstance(answer, list),
+            f"read gives a {type(answer).__name__}, not a list of numbers.",
+        )
+        return torch.tensor(answer, dtype=torch.float64)
+
+
+def attention(
+    query: Tensor, keys: Tensor, values: Tensor, sharpness: float = 1.0
+) -> Tensor:
+    """The answer that PyTorch gives."""
+    scale = sharpness / keys.shape[1] ** 0.5
+    return scaled_dot_product_attention(
+        query[None], keys, values, scale=scale
+    )[0]
+
+
+def inputs(draw, pairs: int = 7) -> tuple[Tensor, Tensor, Tensor]:
+    """A query, keys of width 3, values of width 5."""
+    shapes = ((3,), (pairs, 3), (pairs, 5))
+    return tuple(draw.normal(*s, dtype=torch.float64).cpu() for s in shapes)
+
+
+@requires(12)
+def is_attention(made, draw):
+    """It answers what attention computes."""
+    for pairs in (1, 2, 7):
+        query, keys, values = inputs(draw, pairs)
+        got = Adapter(made, keys, values).read(query)
+        expect.close(
+            got,
+            attention(query, keys, values),
+            f"with {pairs} pairs the mean is not that of PyTorch.",
+            [
+                (
+                    attention(query, keys, values, 3**0.5),
+                    "the scores are not divided by the root of the width.",
+                ),
+                (
+                    values[(keys @ query).argmax()],
+                    "it gives the best value alone: a hard look-up.",
+                ),
+                (values.mean(0), "all values weigh the same."),
+            ],
+        )
+
+
+@requires(6)
+def sharpness_counts(made, draw):
+    """Sharpness 0 gives the plain mean, a great one the best value."""
+    query, keys, values = inputs(draw)
+    mine = Adapter(made, keys, values)
+    expect.close(
+        mine.read(query, 2.5),
+        attention(query, keys, values, 2.5),
+        "sharpness 2.5 must multiply each score by 2.5.",
+    )
+    expect.close(
+        mine.read(query, 0.0),
+        values.mean(0),
+        "with sharpness 0 all scores are 0, so all weights are equal.",
+    )
+    expect.close(
+        mine.read(query, 1e4),
+        values[(keys @ query).argmax()],
+        "with sharpness 10,000 nearly all the weight is on one value.",
+    )
+
+
+@requires(8)
+def large_scores(made, draw):
+    """Scores of a million do not overflow."""
+    query, keys, values = inputs(draw)
+    got = Adapter(made, keys * 1e3, values).read(query * 1e3)
+    expect.that(
+        got.isfinite(),
+        "the exponential of a large score overflows: take the largest "
+        "score off first.",
+    )
+    expected = attention(query * 1e3, keys * 1e3, values)
+    expect.close(got, expected, "finite, but not what attention gives.")
+    keys += 1e6 * query / query.square().sum()
+    expect.close(
+        Adapter(made, keys, values).read(query),
+        attention(query, keys, values),
+        "scores near a million that differ by little share the weight.",
+    )
+
+
+@requires(12)
+def forgetting(made, draw):
+    """What is forgotten leaves no trace, and other numbers stay valid."""
+    query, keys, values = inputs(draw)
+    mine = Adapter(made, keys, values)
+    kept = list(range(len(keys)))
+    for place in (2, 0, 4):
+        mine.mine.forget(mine.numbers[place])
+        kept.remove(place)
+        expect.close(
+            mine.read(query),
+            attention(query, keys[kept], values[kept]),
+            f"after the pair of number {mine.numbers[place]} is forgotten, "
+            "the answer is not that of the pairs that are left.",
+        )
+    expect.refusal(
+        "forgetting a pair twice must raise a KeyError.",
+        lambda: mine.mine.forget(mine.numbers[2]),
+        KeyError,
+    )
+
+
+@requires(6)
+def new_after_forgetting(made, draw):
+    """A pair stored later gets a number of its own."""
+    query, keys, values = inputs(draw)
+    mine = Adapter(made, keys[:3], values[:3])
+    mine.mine.forget(mine.numbers[1])
+    new = mine.mine.store(keys[3].tolist(), values[3].tolist())
+    expect.that(
+        new not in (mine.numbers[0], mine.numbers[2]),
+        f"the new pair got the number {new}, which another one has.",
+    )
+    kept = [0, 2, 3]
+    expect.close(
+        mine.read(query),
+        attention(query, keys[kept], values[kept]),
+        "after forgetting one and storing another the answer is not "
+        "that of the three pairs.",
+    )
+
+
+@requires(6)
+def counts(made, draw):
+    """It knows how many pairs it holds."""
+    query, keys, values = inputs(draw)
+    keys[3] = keys[5]
+    mine = Adapter(made, keys, values)
+    expect.close(
+        mine.read(query),
+        attention(query, keys, values),
+        "two pairs with the same key are two pairs, and both count.",
+    )
+    mine.mine.forget(mine.numbers[0])
+    got = (len(made()), len(mine.mine))
+    expect.that(got == (0, 6), f"len is {got[1]} where 6 pairs are left.")
+
+
+@requires(5)
+def keeps_copies(made, draw):
+    """A list that changes later does not change what is stored."""
+    query, keys, values = inputs(draw, 2)
+    mine, key, value = made(), keys[0].tolist(), values[0].tolist()
+    mine.store(key, value)
+    mine.store(keys[1].tolist(), values[1].tolist())
+    before = mine.read(query.tolist())
+    key[0] += 10
+    value[0] += 10
+    expect.close(
+        mine.read(query.tolist()),
+        before,
+        "it holds the caller's own list, and the caller has changed it.",
+        tolerance=1e-12,
+    )
+
+
+@requires(5)
+def refuses(made, draw):
+    """It refuses what has no answer, with the errors that are agreed."""
+    query, keys, values = inputs(draw)
+    expect.refusal(
+        "with nothing stored there is no mean: a LookupError.",
+        lambda: made().read(query.tolist()),
+        LookupError,
+    )
+    mine = Adapter(made, keys, values)
+    for width in (2, 4):
+        expect.refusal(
+            "a query of another width is a ValueError; zip cuts it in "
+            "silence.",
+            lambda w=width: mine.mine.read([1.0] * w),
+            ValueError,
+        )
