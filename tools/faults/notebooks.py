@@ -34,7 +34,7 @@ def stored() -> dict:
 def module_of(cell: dict) -> str:
     """The module of which a cell shows definitions."""
     marked = MARKER.match(cell.source)
-    return marked[1].replace("/", ".") if marked else ""
+    return marked[1] if marked else ""
 
 
 def shown(name: str) -> set[str]:
