@@ -31,7 +31,7 @@ def made(line):
         ("return f(x, y)", {"f(y)", "f(x)", "f(y, x)", "x"}),
         ("return max(x, y)", {"max(y)", "max(x)", "x"}),
         ("return x.sum(dim=n)", {"x.mean(dim=n)", "x.sum()", "x"}),
-        ("return x.sort(dim=n)", {"x"}),
+        ("return x.sort(dim=-1)", {"x", "x.sort(dim=-2)", "x.sort(dim=-0)"}),
         ("return x.to(y.device)", set()),
         ("return f('a b, c -> a')", {"f('b a, c -> a')", "'a b, c -> a'"}),
     ],
