@@ -7,14 +7,14 @@ IS_NAMED := $(filter-out file,$(origin PYTHON))
 STAMPS := $(addprefix .venv/.,book torch chapters pdf tests lab) \
   .venv-conformance/.torch .venv-nbgrader/.torch .venv-nbgrader/.chapters
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
-  book/teach/* book/_ext/* book/_ext/*/* book/_ext/*/*/* book/_static/* \
-  book/_static/*/* book/lib/*.py book/lib/*/*.py book/kit/*.py \
-  book/kit/explorers/* CITATION.cff \
+  book/teach/* book/_ext/book_site/* book/_ext/book_site/*/* tools/source/* \
+  book/_static/* book/_static/*/* book/lib/*.py book/lib/*/*.py \
+  book/kit/*.py book/kit/explorers/* CITATION.cff \
   reports/*.json)
 PYTEST := $(BIN)/python -m pytest -q -n 2
 COVERAGE := --cov --cov-config=tests/library/coverage.ini
-NBVAL := $(PYTEST) -p tools.plugin --nbval --dist loadscope \
-  --no-loadscope-reorder
+NBVAL := $(PYTEST) -p tools.chapters.plugin --nbval --nbval-cell-timeout 600 \
+  --dist loadscope --no-loadscope-reorder
 PACKAGES := HF_HUB_OFFLINE=1 PYTHONPATH=book .venv-conformance/bin/python
 GRADING = $(BIN)/python -m tools.grading \
   $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
@@ -42,25 +42,26 @@ serve: book ## | show the website at http://localhost:8000
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 -d _build/html
 
 slides: book ## 10 s | slides of every chapter, beside the website
-	$(BIN)/python -m tools.slides
+	$(BIN)/python -m tools.editions.slides
 
 pdf: book .venv/.pdf ## 2 minutes | the whole book as one PDF (needs Chromium)
-	$(BIN)/python -m tools.pdf
+	$(BIN)/python -m tools.editions.pdf
 
 offline: book ## 5 s | the website as a zip that opens without a network
-	$(BIN)/python -m tools.offline
+	$(BIN)/python -m tools.editions.offline
 
 site: slides pdf offline ## 2 minutes | the website with the slides and both downloads
 
 publish: export PUBLISHING = 1
 publish: site ## 3 minutes | notebooks and website into branches of origin
-	$(BIN)/python -m tools.publish $(if $(filter-out 0 false,$(GONE)),--gone)
+	$(BIN)/python -m tools.editions.publish \
+	  $(if $(filter-out 0 false,$(GONE)),--gone)
 
 lab: .venv/.lab ## | open the chapters in JupyterLab
 	$(BIN)/python -m jupyterlab book
 
 student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folder, SEED=7, ROSTER=names.csv)
-	PYTHONPATH=book $(BIN)/python -m tools.student \
+	PYTHONPATH=book $(BIN)/python -m tools.editions.student \
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")
 
@@ -79,32 +80,32 @@ test-all: lint site .venv/.tests ## 40 minutes | check everything that needs no 
 	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader REALISTIC=1
 
 test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
-	$(BIN)/python -m tools.alone $(CHAPTER)
+	$(BIN)/python -m tools.chapters.alone $(CHAPTER)
 	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
-	then $(BIN)/python -m tools.alone $(CHAPTER) && \
+	then $(BIN)/python -m tools.chapters.alone $(CHAPTER) && \
 	  $(NBVAL) --nbval-kernel-name book-gpu $$(ls -rd _build/alone/*); \
 	else echo "book-gpu: no CUDA device here, so only book-cpu was checked"; fi
 
 test-gpu: $(if $(IS_NAMED),,.venv/.tests) ## | run notebooks and tests on a GPU, in .venv or with PYTHON=...
-	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu_report
+	$(if $(IS_NAMED),$(PYTHON),$(BIN)/python) -m tools.gpu
 
 sync: .venv/.tests ## 5 minutes | refresh, execute and normalise the chapters (CHAPTER=05: one)
-	$(BIN)/python -m tools.sync $(CHAPTER)
-	$(if $(CHAPTER),,$(BIN)/python -m tools.teaching)
-	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.gallery_page)
-	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.shapes_page)
+	$(BIN)/python -m tools.chapters.sync $(CHAPTER)
+	$(if $(CHAPTER),,$(BIN)/python -m tools.exercises.teaching)
+	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.chapters.gallery_page)
+	$(if $(CHAPTER),,PYTHONPATH=book $(BIN)/python -m tools.chapters.shapes_page)
 
 address: .venv/.tests ## 2 s | carry the address in _config.yml into the chapters
-	$(BIN)/python -m tools.sync --stored
+	$(BIN)/python -m tools.chapters.sync --stored
 
 faults: .venv/.tests ## hours | break the library; who notices? (REALISTIC=1, SAMPLE=200)
 	$(BIN)/python -m tools.faults $(if $(REALISTIC),--realistic) \
 	  $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MODULE),--module $(MODULE))
 
 kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notice?
-	$(BIN)/python -m tools.mutants --stale
-	$(BIN)/python -m tools.teaching
+	$(BIN)/python -m tools.exercises.mutants --stale
+	$(BIN)/python -m tools.exercises.teaching
 
 conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
 	$(PACKAGES) -m lib.diagnose --public
@@ -115,17 +116,17 @@ test-public: .venv-conformance/.done ## 2 minutes | is the stored table of packa
 
 test-nbgrader: .venv-nbgrader/.done ## 4 minutes | the chapters through nbgrader, nbgitpuller and JupyterHub
 	.venv-nbgrader/bin/python -m pytest -q -rs -p no:cacheprovider \
-	  -c /dev/null --rootdir . tests/nbgrader
+	  -c /dev/null --rootdir . tests/tools/nbgrader
 
 bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
 
 model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 from five seeds
 	PYTHONPATH=book $(BIN)/python -m benchmarks.date_model
-	PYTHONPATH=book $(BIN)/python -m tools.weights
+	PYTHONPATH=book $(BIN)/python -m tools.editions.weights
 
 weights: .venv/.chapters ## 5 s | the date model as the page loads it, from book/data
-	PYTHONPATH=book $(BIN)/python -m tools.weights
+	PYTHONPATH=book $(BIN)/python -m tools.editions.weights
 
 ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
 	PYTHONPATH=book $(BIN)/python -m benchmarks ablations bags reasons cheaper
@@ -169,9 +170,9 @@ FORCE:
 	  -r tests/conformance/requirements.txt
 	@touch $@
 
-.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/nbgrader/requirements.txt
+.venv-nbgrader/.done: .venv-nbgrader/.chapters tests/tools/nbgrader/requirements.txt
 	@echo "Installing nbgrader and JupyterHub (250 MB, a minute)."
-	@$(@D)/bin/python -m pip install -qq -r tests/nbgrader/requirements.txt
+	@$(@D)/bin/python -m pip install -qq -r tests/tools/nbgrader/requirements.txt
 	@touch $@
 
 _build/.book: .venv/.book $(PAGES)

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from kit.explorers import FOLDER
 from kit.explorers.dates import MODEL, date_explorer
-from tools.pdf import printing
+from tools.editions.pdf import printing
 
 ROUNDS = 5
 SLOWER = 6  # the processor

@@ -64,7 +64,9 @@ def no_workflow():
 @pytest.fixture(scope="session")
 def chromium():
     """The path of Chromium; in CI its absence is an error, not a skip."""
-    from tools.pdf import printing  # needs Playwright, not for every test
+    from tools.editions.pdf import (
+        printing,  # needs Playwright, not for every test
+    )
 
     program = printing.program()
     if not program:
@@ -82,7 +84,7 @@ def browser(chromium):
     """Headless Chromium, one for the site and for explorers."""
     from playwright.sync_api import sync_playwright
 
-    from tools.pdf import printing
+    from tools.editions.pdf import printing
 
     try:
         playwright = sync_playwright().start()

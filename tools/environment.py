@@ -21,8 +21,8 @@ def main(part, folder=".venv"):
     """Install the part if it is not there as it is wanted."""
     venv = (ROOT / folder).resolve()
     what, pins = read(part)
-    files = [ROOT / "constraints.txt", ROOT / "tools" / "kernels.py"]
-    texts = [path.read_text("utf-8") for path in files]
+    names = ("constraints.txt", "tools/chapters/kernels.py")
+    texts = [(ROOT / name).read_text("utf-8") for name in names]
     wanted, stamp = "\n".join([str(venv), *pins, *texts]), venv / f".{part}"
     if not all((venv / "bin" / name).exists() for name in ["python", "pip"]):
         make(venv)
@@ -64,7 +64,7 @@ def install(part, pins, python):
             "pip could not install it. Is there a network, or a mirror (`pip "
             "config`)? The book is tested with Python 3.11 to 3.14."
         )
-    kernels = [python, "-m", "tools.kernels"]
+    kernels = [python, "-m", "tools.chapters.kernels"]
     if part == "tests" and call(kernels, cwd=str(ROOT), stdout=DEVNULL):
         sys.exit("The kernels of the tests could not be written.")
 

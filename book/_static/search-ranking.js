@@ -5,7 +5,8 @@
 globalThis.BookSearch = (() => {
   const { parts, split, stems, telling, whole } = SearchWords;
   const { cut, pieces } = SearchSnippet;
-  const FIRST = 0x23; // the code of the first word, as in search_index.py
+  // A word with the space before it, or a mark: what snippets are cut from.
+  const TOKEN = / ?[\p{L}\p{N}]+(?:[-_'’][\p{L}\p{N}]+)*|./gsu;
   // Of a title, its terms, what else is bold, the text, the page's title.
   const WEIGHTS = [7, 6, 2, 1, 2];
   const EVENNESS = [0.5, 0.2, 0.2, 0.6, 0.2]; // how much length matters
@@ -13,9 +14,6 @@ globalThis.BookSearch = (() => {
   const RESULTS = 50;
   const WEAK = 0.1; // of the best score
 
-  // The anchor of most sections, as in search_index.py.
-  const usual = (title) =>
-    title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   const line = (list) => ` ${list.join(" ")} `;
   const phrase = (text) => line(telling(split(text).flatMap(parts)));
 
@@ -30,32 +28,28 @@ globalThis.BookSearch = (() => {
   }
 
   class Index {
-    constructor({ pages, words, sections, aliases }) {
-      this.words = words.split("\n");
-      this.stems = this.words.map(stems);
+    constructor({ pages, sections, aliases }) {
+      this.stems = new Map();
       this.sections = sections.map(([page, anchor, weight, ...texts]) => {
-        const fields = texts.map((text) => this.numbers(text));
-        const [title, terms] = fields.map((field) => this.text(field));
+        const fields = texts.map((text) => text.match(TOKEN) || []);
+        fields.flat().forEach((word) => this.meet(word));
+        const [title, terms] = texts;
         const [url, label] = pages[page];
-        return { url, label, anchor, weight, fields, title, terms };
+        return { url, label, anchor, weight, fields, texts, title, terms };
       });
       this.aliases = Object.entries(aliases).map((pair) => pair.map(phrase));
       this.post();
       this.spell();
     }
 
-    numbers(code) {
-      return Array.from(code, (letter) => letter.codePointAt(0) - FIRST);
-    }
-
-    text(numbers) {
-      return numbers.map((number) => this.words[number]).join("");
+    meet(word) {
+      if (!this.stems.has(word)) this.stems.set(word, stems(word));
     }
 
     // In which sections each word stands, and how much it means there: more
     // where few others stand.
     post() {
-      const stemsOf = (field) => field.flatMap((number) => this.stems[number]);
+      const stemsOf = (field) => field.flatMap((word) => this.stems.get(word));
       const lists = this.sections.map(({ fields, label }) => {
         return [...fields.map(stemsOf), split(label).flatMap(stems)];
       });
@@ -87,7 +81,7 @@ globalThis.BookSearch = (() => {
     spell() {
       this.known = [...this.postings.keys()];
       this.spelled = new Map();
-      for (const word of this.words.flatMap(split)) {
+      for (const word of [...this.stems.keys()].flatMap(split)) {
         const stem = whole(word);
         if (!this.spelled.has(stem)) this.spelled.set(stem, word.toLowerCase());
       }
@@ -202,19 +196,18 @@ globalThis.BookSearch = (() => {
 
     // What is shown of a section: its address, where it stands, its words.
     result(id, used) {
-      const { url, label, anchor, title, fields } = this.sections[id];
+      const { url, label, anchor, fields } = this.sections[id];
       const asked = new Set();
-      const [name, , , text] = fields.map((field) => {
-        const words = field.map((number) => this.words[number]);
-        const found = field.map((number) => {
-          return this.stems[number].filter((stem) => used.has(stem));
+      const [name, , , text] = fields.map((words) => {
+        const found = words.map((word) => {
+          return this.stems.get(word).filter((stem) => used.has(stem));
         });
         found.flat().forEach((stem) => asked.add(stem));
         return { words, found };
       });
-      const top = anchor === 0 && [{ text: label, mark: false }];
+      const top = !anchor && [{ text: label, mark: false }];
       return {
-        address: url + (top ? "" : `#${anchor || usual(title)}`),
+        address: url + (top ? "" : `#${anchor}`),
         page: top ? "" : label,
         title: top || pieces(name.words, name.found),
         snippet: cut(text.words, text.found, used),

@@ -10,9 +10,10 @@ from functools import cache
 import pytest
 
 from tests.exercises.right_answers import RIGHT
-from tools import exercises, mutants
-from tools.exercises import POINTS, ROOT, Outcome, Task, outcome, tasks
-from tools.teaching import HINT, wrong_module
+from tools.exercises import mutants
+from tools.exercises import tasks as exercises
+from tools.exercises.tasks import POINTS, ROOT, Outcome, Task, outcome, tasks
+from tools.exercises.teaching import HINT, wrong_module
 
 FEWEST = 5  # wrong answers to an exercise
 EXERCISES = (4, 6)  # in a chapter, the fewest and the most

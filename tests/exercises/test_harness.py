@@ -10,7 +10,7 @@ import torch
 from kit import exercises
 from kit.exercises import Draw, Exercise, Wrong, check, exercise, expect
 from kit.exercises.calls import BOOK
-from tools.exercises import (
+from tools.exercises.tasks import (
     Outcome,
     Task,
     TooSlow,

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tools.slices import needed
+from tools.exercises.slices import needed
 
 
 def page(*sources, **metadata):

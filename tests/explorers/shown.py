@@ -8,7 +8,7 @@ import axe_playwright_python
 import pytest
 
 from tests.site.conftest import ROOT
-from tools import sync
+from tools.chapters import sync
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 PROBES = Path(__file__).with_name("probes.js").read_text()

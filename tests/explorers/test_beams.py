@@ -15,8 +15,8 @@ from kit.trained import date_model
 from lib.beams import beam_search
 from tests.explorers.shown import first_quick
 from tests.explorers.test_engine import F64, LIMIT, rounded
-from tools import sync
-from tools.taught import ROOT
+from tools.chapters import sync
+from tools.source.taught import ROOT
 
 CHAPTER = ROOT / "book" / "13_decoding.ipynb"
 TREES = re.compile(r'<beam-explorer [^>]*data-trees="(?P<json>[^"]*)"')

@@ -25,7 +25,7 @@ from lib.heads import record_weights
 from lib.text import pad_batch
 from lib.transformer import Transformer, TransformerConfig
 from tests.explorers.shown import first_quick
-from tools import weights
+from tools.editions import weights
 
 SCRIPTS = explorers.source(["engine", "beam-search"])
 KINDS = ("float16", "float32")

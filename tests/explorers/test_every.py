@@ -6,10 +6,11 @@ from html import escape
 
 import pytest
 
-from book._ext.explorers import scripts_of, without_scripts
+from book._ext.book_site.pages.explorers import scripts_of
 from kit.explorers import source
 from tests.explorers.samples import FULLEST, SAMPLES
 from tests.explorers.shown import first_quick, jupyter_page_of, page_of
+from tools.source.cells import without_scripts
 
 BREAKS = ("        this.build(root);", "this.broken();")
 # No other file, no code from text, no attribute that a policy would refuse.

@@ -4,7 +4,8 @@ import json
 from functools import cache
 from pathlib import Path
 
-from tools import exercises, sync
+from tools.chapters import sync
+from tools.exercises import tasks as exercises
 from tools.grading.key import Chapter, key
 
 NAME = "04_masks"

@@ -21,7 +21,7 @@ from tests.grading.hostile import ATTACKS, ENDS
 from tools.grading import __main__ as command
 from tools.grading import attempts, notebook, running, sandbox
 from tools.grading.results import Results
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 ELSEWHERE = ("my_attention", "decoder_mask")  # where all earn their points
 SHORT = ["--cpu", "2", "--wall", "10"]  # for what only its time stops

@@ -4,7 +4,7 @@ import pytest
 
 from tools.grading import attempts, notebook, sandbox
 from tools.grading.key import key
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 DESCRIBED = sorted(
     int(path.stem[-2:])

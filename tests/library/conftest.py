@@ -55,18 +55,3 @@ def repeatable():
     from lib.runtime import setup
 
     setup()
-
-
-@pytest.fixture
-def drawn(request):
-    """What a drawing function makes of its arguments in `DRAWN`."""
-    from matplotlib import pyplot as plt
-
-    from kit import figures
-
-    axes = getattr(figures, request.param)(
-        *request.module.DRAWN[request.param]
-    )
-    plt.gcf().canvas.draw()
-    yield axes
-    plt.close("all")

@@ -8,7 +8,7 @@ import torch
 from lib import validate
 from lib.validate.model import are_heads
 from tests.library.draw import refused
-from tools.taught import homes, library
+from tools.source.taught import homes, library
 
 
 def used_as_values(source):

@@ -8,7 +8,7 @@ import torch
 from kit import projects
 from kit.exercises import Wrong
 from kit.projects import NUMERALS, __main__, examine, load, project, requires
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 FOLDER = ROOT / "book" / "teach"
 PAGE = (FOLDER / "projects.md").read_text(encoding="utf-8")
@@ -120,11 +120,6 @@ def test_random_numbers_go_on_as_before():
     torch.manual_seed(1)
     projects.tried(requires(1)(draws), None)
     assert torch.equal(torch.rand(1), expected)
-
-
-def test_an_unknown_project():
-    with pytest.raises(ValueError, match="expected a project, 1 to 5, got 9"):
-        project(9)
 
 
 def test_the_command(tmp_path, capsys):

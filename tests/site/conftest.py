@@ -2,6 +2,7 @@
 
 import fcntl
 import functools
+import os
 import subprocess
 import sys
 import threading
@@ -16,12 +17,16 @@ SITE = ROOT / "_build" / "html"
 
 
 def build(folder):
-    """Build the book in `folder` as `make book` does; warnings are fatal."""
+    """Build the book in `folder` as `make book` does; warnings are fatal.
+
+    The extension is this repository's, wherever the folder is.
+    """
     command = Path(sys.executable).with_name("jupyter-book")
     done = subprocess.run(
         [command, "build", folder, "-W", "-n", "--keep-going"],
         capture_output=True,
         text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

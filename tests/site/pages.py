@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tests.site.conftest import ROOT
-from tools import colab
-from tools.taught import toc_files
+from tools.source import colab
+from tools.source.taught import toc_files
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 DOCUMENTS = [TOC["root"], *toc_files(TOC)]

@@ -48,8 +48,11 @@ def test_a_card_has_no_violation(tab, address):
     tab.goto(address + CHAPTER)
     for kind in ("a.symbol", "a.term", "a.figure-link"):
         tab.locator(f"main {kind}").first.press("Shift")
-        tab.locator("#card").wait_for()
-        assert violations(tab, "p:has([aria-describedby=card]), #card") == []
+        tab.locator("#preview").wait_for()
+        assert (
+            violations(tab, "p:has([aria-describedby=preview]), #preview")
+            == []
+        )
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ import json
 import re
 from urllib.parse import urldefrag
 
-import cards
-import notation
 import pytest
 
+from book._ext.book_site.pages import notation
+from book._ext.book_site.pages import previews as cards
 from tests.site.pages import DOCUMENTS, NOTEBOOKS, quickly
 from tests.site.test_html import soup_of
 from tests.site.visit import Visit, on_desktop
@@ -33,7 +33,7 @@ def test_pictures_are_found_from_another_page(tmp_path):
 
 def cards_of(site, name):
     text = (site / cards.FOLDER / f"{name}.js").read_text()
-    return json.loads(re.fullmatch(r"cards\((.*)\);\n", text, re.S)[1])
+    return json.loads(re.fullmatch(r"previews\((.*)\);\n", text, re.S)[1])
 
 
 def test_cards_are_small_and_whole(site):
@@ -106,7 +106,7 @@ def point_at(target):
 
 
 def card(tab):
-    return tab.locator("#card")
+    return tab.locator("#preview")
 
 
 KINDS = {
@@ -132,7 +132,7 @@ def test_pointer_and_focus_show_where_a_link_leads(tab, kind):
     tab.keyboard.press("Shift+Tab")
     tab.keyboard.press("Tab")
     card(tab).wait_for()
-    assert target.get_attribute("aria-describedby") == "card"
+    assert target.get_attribute("aria-describedby") == "preview"
     assert card(tab).get_attribute("role") == "tooltip"
     tab.keyboard.press("Tab")
     assert target.get_attribute("aria-describedby") is None
@@ -142,7 +142,7 @@ def test_pointer_and_focus_show_where_a_link_leads(tab, kind):
 
 @pytest.mark.slow
 def test_nothing_is_loaded_before_it_is_wanted(visit):
-    data = f"/_static/cards/{CHAPTER.removesuffix('.html')}.js"
+    data = f"/_static/previews/{CHAPTER.removesuffix('.html')}.js"
     assert not any(url.endswith(data) for url in visit.requests)
     point_at(link(visit.tab))
     card(visit.tab).wait_for()
@@ -205,7 +205,7 @@ def test_a_finger_follows_the_link(browser, address):
     tab.goto(address + CHAPTER)
     link(tab).tap()
     tab.wait_for_url("**/glossary.html#term-head")
-    assert not tab.locator("#card").is_visible()
+    assert not tab.locator("#preview").is_visible()
     context.close()
 
 
@@ -259,7 +259,7 @@ def test_a_page_without_formulas_can_show_one(visit, address):
     tab.locator("a.first-use").first.press("Shift")
     card(tab).wait_for()
     tab.evaluate(
-        "cards({'#x': '<span class=katex>1</span>'});"
+        "previews({'#x': '<span class=katex>1</span>'});"
         "const a = document.querySelector('a.first-use');"
         "a.blur(); a.setAttribute('href', '#x')"
     )

@@ -5,10 +5,10 @@ import json
 import pytest
 from bs4 import BeautifulSoup
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tests.site.conftest import ROOT
 from tests.site.pages import PRINTED, TOC
-from tools.pdf import source
+from tools.editions.pdf import source
 
 
 @pytest.fixture

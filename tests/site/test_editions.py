@@ -4,7 +4,7 @@ import pytest
 
 from tests.site.pages import NOTEBOOKS
 from tests.site.visit import Visit
-from tools.publish import editions
+from tools.editions.publish import editions
 
 PAGE = f"{NOTEBOOKS[3]}.html"
 HAS = {name: {PAGE} for name in ("latest", "v0.10", "v0.2-draft")}

@@ -1,6 +1,6 @@
 """Explorers on their pages; tests/explorers tries each by itself."""
 
-from book._ext.explorers import scripts_of
+from book._ext.book_site.pages.explorers import scripts_of
 from tests.site.pages import PAGES
 from tests.site.test_html import soup_of
 

@@ -6,19 +6,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-import history
 import nbformat
-import notebooks
-import page_frame
 import pytest
-from repository import Repository, published, repository
 
-from book._ext import downloads
+from book._ext.book_site.frame import foot as page_frame
+from book._ext.book_site.frame import history, notebooks
+from book._ext.book_site.frame.repository import (
+    Repository,
+    published,
+    repository,
+)
+from book._ext.book_site.pages import downloads
 from tests.site.conftest import ROOT
 from tests.site.pages import NOTEBOOKS, PAGES
 from tests.site.test_html import soup_of
 from tests.site.visit import on_desktop, until
-from tools import colab
+from tools.source import colab
 
 CHAPTER = "book/05_heads.html"
 AFTER, BEFORE = "book/06_positions.html", "book/04_masks.html"

@@ -11,13 +11,13 @@ import pikepdf
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
-from plain_text import formula as plain
 
-from book._ext.page_view import CALL
-from book._ext.quotes import curly
+from book._ext.book_site.pages.mathematics import formula as plain
+from book._ext.book_site.source.notebook import CALL
+from book._ext.book_site.source.quotes import curly
 from tests.site.conftest import ROOT
 from tests.site.pages import HAS_ADDRESS, NOTEBOOKS, PAGES
-from tools import cells
+from tools.source import cells
 
 # The MathML repeats what is shown; the colours of code are of no matter.
 MATHML = re.compile(r"<math\b.*?</math>", re.S)

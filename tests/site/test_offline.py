@@ -5,11 +5,11 @@ from zipfile import ZipFile
 
 import pytest
 
-from book._ext import downloads
+from book._ext.book_site.pages import downloads
 from tests.site.pages import DOCUMENTS, NOTEBOOKS
 from tests.site.test_html import broken, soup_of, targets
 from tests.site.visit import Visit, until
-from tools import offline
+from tools.editions import offline
 
 LOADED = "(image) => image.complete && image.naturalWidth > 0"
 

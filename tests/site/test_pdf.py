@@ -13,11 +13,12 @@ import pypdfium2
 import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from book._ext.answers import solution, stub
-from book._ext.page_view import CALL, GIVEN, TITLE
+from book._ext.book_site.source.notebook import CALL
 from tests.site.conftest import ROOT
 from tests.site.pages import CONFIG, NOTEBOOKS, PRINTED
 from tests.site.test_html import soup_of
+from tools.source.answers import solution, stub, without_marks
+from tools.source.cells import TITLE
 
 pytestmark = pytest.mark.slow  # the whole book is printed
 MM = 72 / 25.4
@@ -82,7 +83,7 @@ class Paper:
 def paper(chromium, site, tmp_path_factory):
     """The whole book, printed by the command of `make pdf`."""
     path = tmp_path_factory.mktemp("pdf") / "book.pdf"
-    command = [sys.executable, "-m", "tools.pdf", str(path)]
+    command = [sys.executable, "-m", "tools.editions.pdf", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     paper = Paper(path)
@@ -145,7 +146,7 @@ def code_cells(name):
         titled = TITLE.match(cell.source)
         grader = cell.metadata.get("nbgrader", {})
         if grader.get("solution"):
-            source = GIVEN.sub("", cell.source)
+            source = without_marks(cell.source)
             shown.append(stub(source))
             solutions.append(solution(source))
         elif grader.get("grade"):

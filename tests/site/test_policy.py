@@ -4,16 +4,23 @@ import re
 
 import pytest
 from bs4 import BeautifulSoup
-from policy import CHARSET, INLINE, digest, guarded, inline_scripts, policy
 
-from book._ext import slides as links
+from book._ext.book_site.frame.policy import (
+    CHARSET,
+    INLINE,
+    digest,
+    guarded,
+    inline_scripts,
+    policy,
+)
+from book._ext.book_site.pages import slides as links
 from tests.site.conftest import ROOT, served
 from tests.site.pages import NOTEBOOKS, PAGES
 from tests.site.record import press
 from tests.site.visit import Visit, comes, until
-from tools.slides import __main__ as decks
+from tools.editions.slides import __main__ as decks
 
-THEME = ROOT / "book" / "_ext" / "theme"
+THEME = ROOT / "book" / "_ext" / "book_site" / "theme"
 MOVED = "book/12_decoding.html"
 LEAD_ON = {"index.html": "book/index.html", MOVED: "book/13_decoding.html"}
 # Not among the pages of which a visit notes what they break.

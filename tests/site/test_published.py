@@ -9,15 +9,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
-import llms
 import nbformat
 import pytest
-import social
 import yaml
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
 
+from book._ext.book_site.frame import llms, page
 from tests.site.conftest import ROOT, QuietHandler, build, served
 from tests.site.pages import CONFIG, DOCUMENTS, NOTEBOOKS
 from tests.site.test_frame import commit, run
@@ -117,14 +116,12 @@ def head_of(page):
     return said, tags.find("link", rel="canonical")
 
 
-@pytest.mark.parametrize(
-    "name, card", [("index", "book/index"), ("01_one", "book/01_one")]
-)
-def test_a_page_says_where_it_is_and_shows_a_card(folder, name, card):
+@pytest.mark.parametrize("name", ["index", "01_one"])
+def test_a_page_says_where_it_is_and_shows_a_picture(folder, name):
     said, canonical = head_of(folder / "book" / f"{name}.html")
     own = f"{ADDRESS}book/{name}.html"
     assert canonical["href"] == said["og:url"] == own
-    assert said["og:image"] == f"{ADDRESS}{social.FOLDER}/{card}.png"
+    assert said["og:image"] == f"{ADDRESS}{page.PICTURE}"
     assert said["twitter:card"] == "summary_large_image"
     path = folder / said["og:image"].removeprefix(ADDRESS)
     with Image.open(path) as image:
@@ -245,7 +242,7 @@ def test_a_long_passage_is_cut(visit):
 def test_a_link_to_a_formula_shows_it(visit):
     link = visit.tab.locator("main a[href='#equation-e']")
     link.press("Shift")
-    card = visit.tab.locator("#card")
+    card = visit.tab.locator("#preview")
     card.wait_for()
     assert card.locator(".katex-html").bounding_box()["height"] > 20
     assert "(1.1)" in card.inner_text()
@@ -256,30 +253,13 @@ def test_a_link_to_a_formula_shows_it(visit):
     reason="the book has an address",
 )
 def test_without_an_address_nothing_pretends_to_one(site):
-    for name in ("sitemap.xml", "robots.txt", social.FOLDER):
+    for name in ("sitemap.xml", "robots.txt"):
         assert not (site / name).exists()
     for name in DOCUMENTS:
         text = (site / f"{name}.html").read_text()
         assert "og:image" not in text and 'rel="canonical"' not in text
         assert "report.js" not in text
     assert '<a href="/">' in (site / "404.html").read_text()
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_the_title_of_a_chapter_fits_its_card(site, name):
-    said, _ = head_of(site / f"{name}.html")
-    words = social.NUMBER.fullmatch(said["og:title"])[2]
-    lines = social.lines(words)
-    assert len(lines) <= 3
-    width = social.WIDTH - 2 * social.MARGIN
-    for line in lines:
-        assert social.typeface(600, 76).getlength(line) <= width
-
-
-def test_a_card_is_drawn_the_same_twice():
-    first, second = (social.picture("3. A title", "Book") for _ in range(2))
-    assert first.tobytes() == second.tobytes()
-    assert first.tobytes() != social.picture("3. Another", "Book").tobytes()
 
 
 def test_programs_find_every_page_and_each_chapter_as_text(site):

@@ -5,13 +5,14 @@ import re
 import pytest
 
 from tests.site.record import violations
-from tests.site.test_search import CHAPTER, OPTIONS
 from tests.site.test_use import in_view
 from tests.site.visit import Visit, until
 
 RESULTS = "#search-results a"
 FIELD = ".book-search input"
 FOCUSED = "document.activeElement.matches('.book-search input')"
+CHAPTER = "book/04_masks.html"
+OPTIONS = "#search-list a:not(.all-results)"
 MARKS = "[...(CSS.highlights.get('search') || [])].map(String)"
 
 

@@ -10,12 +10,12 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
 
-from book._ext import slides as links
+from book._ext.book_site.pages import slides as links
 from tests.site.conftest import ROOT
 from tests.site.visit import FONTS, PROBE, SETTLE, Visit, until
-from tools.slides import __main__ as tool
-from tools.slides import deck
-from tools.taught import chapters
+from tools.editions.slides import __main__ as tool
+from tools.editions.slides import deck
+from tools.source.taught import chapters
 
 LEAST = {"text": 28, "code": 22, "drawing": 16}  # pixels of 720
 LEAST |= {"figure": 1.1, "pixels": 2}  # times its size on the page

@@ -8,7 +8,7 @@ import pytest
 
 from tools.faults.generate import generated
 from tools.faults.realistic import realistic
-from tools.taught import ROOT, homes, library
+from tools.source.taught import ROOT, homes, library
 
 
 def made(line):
@@ -76,7 +76,7 @@ SCRIPT = """if True:
     import json
     from tools.faults import notebooks, trial, units
     from tools.faults.fault import Fault
-    from tools.taught import library
+    from tools.source.taught import library
 
     notebooks.targets = lambda module: [
         name for name in notebooks.stored() if module in notebooks.shown(name)

@@ -10,7 +10,7 @@ from tools.faults.fault import Fault
 from tools.faults.generate import generated
 from tools.faults.realistic import realistic
 from tools.faults.trial import WAYS, Trial, control, tried
-from tools.taught import homes, library
+from tools.source.taught import homes, library
 
 
 def options() -> argparse.Namespace:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 At = Callable[[str], None]  # told of each cell or test before it runs
 

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from nbformat.v4 import output_from_msg
 from nbval.plugin import coalesce_streams
 
-from tools.compare import outputs_difference
+from tools.chapters.compare import outputs_difference
+from tools.chapters.plugin import MAY_RAISE
 from tools.faults.fault import At, Fault
-from tools.plugin import MAY_RAISE
-from tools.taught import MARKER, as_taught, chapters
+from tools.source.taught import MARKER, as_taught, chapters
 
 SHOWN = {"stream", "display_data", "execute_result", "error"}
 

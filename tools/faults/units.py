@@ -9,7 +9,7 @@ import hypothesis
 import pytest
 
 from tools.faults.fault import At, Fault
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 TESTS = ROOT / "tests" / "library"
 OPTIONS = [

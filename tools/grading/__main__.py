@@ -16,7 +16,7 @@ from tools.grading.results import Results
 from tools.grading.roster import RosterError
 from tools.grading.running import run
 from tools.grading.sandbox import Limits, SandboxError, hidden_places
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 STEP = 10  # seconds between two lines that say how far it is
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from tools import slices
-from tools.exercises import Task
+from tools.exercises import slices
+from tools.exercises.tasks import Task
 from tools.grading.key import Chapter, bare
 from tools.grading.notebook import Answer, Cell, helpers
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 SUSPECT_MODULES = {
     "builtins",

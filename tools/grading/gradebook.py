@@ -3,7 +3,7 @@
 from collections import defaultdict
 from functools import cached_property
 
-from tools.exercises import Task
+from tools.exercises.tasks import Task
 from tools.grading.grading import Course, Row
 from tools.grading.key import Chapter
 from tools.grading.roster import Person

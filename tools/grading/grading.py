@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tools.exercises import Task
+from tools.exercises.tasks import Task
 from tools.grading import attempts, notebook
 from tools.grading.apart import Overrun, apart
 from tools.grading.attempts import Attempt

@@ -9,13 +9,16 @@ from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from tools import cells, colab, exercises, slices, sync
-from tools.exercises import Task
-from tools.taught import ROOT, chapters
+from tools.chapters import sync
+from tools.exercises import slices
+from tools.exercises import tasks as exercises
+from tools.exercises.tasks import Task
+from tools.source import answers, cells, colab
+from tools.source.taught import ROOT, chapters
 
 LONGEST = 200_000  # characters of a cell; nobody types that many
 MEMORY = 10_000  # cells; most of them are the same in all submissions
-GIVEN = re.compile(r"^.*  # given$", re.MULTILINE)
+GIVEN = re.compile(rf"^.*{answers.GIVEN}$", re.MULTILINE)
 NUMBER = re.compile(r"(\d{1,3})\.\d{1,3}")  # of an exercise
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tools import slices
+from tools.exercises import slices
 from tools.grading.key import (
     MEMORY,
     Chapter,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from tools.exercises import Task
+from tools.exercises.tasks import Task
 from tools.grading.gradebook import Gradebook
 from tools.grading.grading import Row
 from tools.grading.tables import number

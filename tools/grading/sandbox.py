@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from tools.taught import ROOT
+from tools.source.taught import ROOT
 
 INSIDE = Path(__file__).with_name("inside")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")

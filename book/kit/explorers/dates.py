@@ -34,7 +34,7 @@ class LiveExplorer(Explorer):
 
 
 def examples() -> list[dict]:
-    """What the model says of some dates, as `tools.weights` describes it."""
+    """What the model says of some dates, as `make weights` has written it."""
     return written_by_weights("examples")
 
 

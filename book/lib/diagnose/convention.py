@@ -22,7 +22,7 @@ from .report import NotOffered
 
 @dataclass(frozen=True)
 class Convention:
-    """How an attention wants to be called; see `lib.diagnose.diagnose`."""
+    """How an attention wants to be called; see `diagnose.checks.diagnose`."""
 
     call: str = "q k v mask -> out"
     axes: str = "n l d"

@@ -1,0 +1,89 @@
+"""Old addresses of the book: each leads to where its page went.
+
+`moved_pages` in the configuration maps an old document to a new one. An entry
+with a section, such as `old#section: new`, is for links to that section; it
+needs a script, without which the reader lands on the page's new address. The
+address of the site itself leads to its first page.
+"""
+
+import json
+import posixpath
+from collections import defaultdict
+from html import escape
+from pathlib import Path
+
+from .policy import guarded
+
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>This page has moved</title>
+<meta http-equiv="refresh" content="1; url={url}">
+<meta name="robots" content="noindex">
+<link rel="canonical" href="{url}">
+<script>
+const sections = new Map({sections});
+const section = decodeURIComponent(location.hash.slice(1));
+location.replace((sections.get(section) || {script_url}) + location.hash);
+</script>
+</head>
+<body><p>This page has moved: <a href="{url}">{url}</a></p></body>
+</html>
+"""
+FRONT_DOOR = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<meta http-equiv="refresh" content="0; url={url}">
+<link rel="canonical" href="{url}">
+</head>
+<body><p><a href="{url}">{title}</a></p></body>
+</html>
+"""
+
+
+def write_front_door(app):
+    """The page that opens without a name, in the place of the one of etoc."""
+    root = app.config.master_doc
+    if root == "index":
+        return
+    title, url = escape(app.config.html_title), escape(f"{root}.html")
+    page = FRONT_DOOR.format(title=title, url=url)
+    Path(app.outdir, "index.html").write_text(guarded(page), "utf-8")
+
+
+def addresses(moved):
+    """Each old document, and its new ones by section; "" is the page."""
+    old = defaultdict(dict)
+    for source, target in moved.items():
+        name, _, section = source.partition("#")
+        folder = posixpath.dirname(name)
+        url = posixpath.relpath(f"{target}.html", folder or ".")
+        old[name][section] = url
+    return old
+
+
+def write_moved_pages(app):
+    """One page for each old address.
+
+    Raises:
+        ValueError: an old address is a page of today, a new one is none, or a
+            document has entries for its sections only.
+    """
+    for name in app.config.moved_pages.values():
+        if name not in app.env.found_docs:
+            raise ValueError(f"moved_pages: there is no document {name}")
+    for name, sections in addresses(app.config.moved_pages).items():
+        if name in app.env.found_docs or "" not in sections:
+            raise ValueError(f"moved_pages: {name} is there, or goes nowhere")
+        url = sections.pop("")
+        page = PAGE.format(
+            url=escape(url),
+            script_url=json.dumps(url),
+            sections=json.dumps([*sections.items()]),
+        )
+        Path(app.outdir, f"{name}.html").write_text(guarded(page), "utf-8")

@@ -1,0 +1,40 @@
+"""The notebooks themselves, to download: `notebooks/` of the site.
+
+One that was downloaded alone runs: its first cell fetches the rest of the
+book. That cell carries the address, so it is written when the site is.
+"""
+
+from pathlib import Path
+
+import nbformat
+
+from tools.source import colab, taught
+
+from .repository import repository
+
+FOLDER = "notebooks"
+
+
+def addressed(text: str, url: str, branch: str) -> str:
+    """A notebook's text with this address in its first cell."""
+    notebook = nbformat.reads(text, as_version=4)
+    if not any(c.source.startswith(colab.FIRST_LINE) for c in notebook.cells):
+        return text
+    address = colab.Address(url, branch)
+    cell = colab.first_cell(address, colab.pins(taught.ROOT))
+    colab.put_first_cell(notebook, cell)
+    return nbformat.writes(notebook) + "\n"
+
+
+def write_notebooks(app) -> None:
+    """Lay them beside the pages."""
+    folder = Path(app.outdir, FOLDER)
+    folder.mkdir(exist_ok=True)
+    known = repository(app)
+    paths = (Path(app.env.doc2path(name)) for name in app.env.found_docs)
+    for path in paths:
+        if path.suffix == ".ipynb":
+            text = path.read_text(encoding="utf-8")
+            if known:
+                text = addressed(text, known.url, known.branch)
+            (folder / path.name).write_text(text, encoding="utf-8")

@@ -1,0 +1,145 @@
+"""The glossary: its terms are targets, and first uses lead to them.
+
+A chapter sets a term in bold where it first uses it. The first such place of
+a page becomes a link to the glossary, and the glossary says in which chapter
+the term is explained. Neither is written by hand.
+"""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+
+from ..source.chapters import chapters
+from .links import is_within, link, section_of
+
+PAGE = "book/glossary"
+ENTRY = re.compile(r"^(\S.*)\n: ", re.MULTILINE)
+SYNONYMS = re.compile(r"\s*[,()]\s*")
+APART = (nodes.block_quote, nodes.title)
+TITLE_LENGTH = 240  # characters of a definition that a mouse pointer shows
+
+
+def names(term: str) -> list[str]:
+    """The names under which an entry is found: `a (b), c` has three."""
+    return [key(name) for name in SYNONYMS.split(term) if name]
+
+
+def key(text: str) -> str:
+    """A term in the form in which terms are compared."""
+    return " ".join(text.split()).strip(".,:;?").lower()
+
+
+def spellings(text: str):
+    """A bold text, and what it may be the plural of."""
+    name = key(text)
+    yield name
+    if name.endswith("ies"):
+        yield name[:-3] + "y"
+    if name.endswith("s"):
+        yield name[:-1]
+
+
+def find(text: str, known) -> str | None:
+    """The name among the known ones that a bold text is."""
+    return next((name for name in spellings(text) if name in known), None)
+
+
+def anchor(term: str) -> str:
+    """The place of an entry on the page."""
+    return "term-" + re.sub(r"[^a-z0-9]+", "-", names(term)[0]).strip("-")
+
+
+def note_entries(app, doctree):
+    """Make each entry of the glossary a target.
+
+    Raises:
+        ValueError: a term stands twice.
+    """
+    if app.env.docname != PAGE:
+        return
+    entries = {}
+    for item in doctree.findall(nodes.definition_list_item):
+        term, text = item[0], item[1].astext()
+        place = anchor(term.astext())
+        item[0]["ids"] = [place]
+        for name in names(term.astext()):
+            if name in entries:
+                raise ValueError(f"the glossary has {name!r} twice")
+            entries[name] = (place, " ".join(text.split()))
+    app.env.metadata[PAGE]["book_entries"] = entries
+
+
+def names_in(path: Path) -> dict[str, list[str]]:
+    """Each name in a glossary's file, with all names of the same entry."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    terms = map(names, ENTRY.findall(text))
+    return {name: synonyms for synonyms in terms for name in synonyms}
+
+
+def note_first_uses(app, doctree):
+    """Note what a page sets in bold, and in which section."""
+    if not str(app.env.doc2path(app.env.docname)).endswith(".ipynb"):
+        return
+    found = {}
+    for strong in bold(doctree):
+        found.setdefault(key(strong.astext()), section_of(strong))
+    app.env.metadata[app.env.docname]["book_bold"] = found
+
+
+def bold(doctree):
+    """The bold texts of a page that can be terms."""
+    for strong in doctree.findall(nodes.strong):
+        is_link = isinstance(strong.parent, nodes.reference)
+        if not is_link and not is_within(strong, APART):
+            yield strong
+
+
+def entries_of(app) -> dict:
+    return app.env.metadata[PAGE].get("book_entries", {})
+
+
+def link_first_uses(app, doctree, docname):
+    """Let the first bold occurrence of each term lead to the glossary."""
+    entries, linked = entries_of(app), set()
+    if not Path(app.env.doc2path(docname)).suffix == ".ipynb":
+        return
+    for strong in list(bold(doctree)):
+        name = find(strong.astext(), entries)
+        if not name or entries[name][0] in linked:
+            continue
+        place, text = entries[name]
+        linked.add(place)
+        if len(text) > TITLE_LENGTH:
+            text = text[:TITLE_LENGTH].rsplit(" ", 1)[0] + " …"
+        node = link("", PAGE, place, reftitle=text, classes=["term"])
+        strong.replace_self(node)
+        node += strong
+
+
+def link_chapters(app, doctree, docname):
+    """Say at each entry of the glossary where it is first used."""
+    if docname != PAGE:
+        return
+    entries, uses = entries_of(app), {}
+    for chapter in chapters(Path(app.srcdir)):
+        places = app.env.metadata[chapter.document].get("book_bold", {})
+        for text, place in places.items():
+            if name := find(text, entries):
+                use = (chapter, *place)
+                uses.setdefault(entries[name][0], use)
+    for item in doctree.findall(nodes.definition_list_item):
+        if use := uses.get(item[0]["ids"][0]):
+            chapter, place, title = use
+            text = f"Chapter {chapter.number}: {title}"
+            if title == chapter.title:
+                text = f"Chapter {chapter.number}"
+            shown = link(text, chapter.document, place, classes=["first-use"])
+            item[1][-1] += [nodes.Text(" "), shown]
+
+
+def setup(app):
+    app.connect("doctree-read", note_entries)
+    app.connect("doctree-read", note_first_uses)
+    app.connect("doctree-resolved", link_first_uses, priority=400)
+    app.connect("doctree-resolved", link_chapters, priority=400)

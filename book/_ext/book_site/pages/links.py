@@ -1,0 +1,56 @@
+"""Links between pages that the extension makes itself.
+
+A page is written before it is known where another one lies, so a link keeps
+its target until both are there.
+"""
+
+from docutils import nodes
+
+
+def link(text, document, anchor="", **options):
+    """A link to a page of the book, or to a place on it."""
+    node = nodes.reference("", "", internal=True, **options)
+    node["to"] = (document, anchor)
+    node += nodes.Text(text) if isinstance(text, str) else text
+    return node
+
+
+def pieces(text, pattern, made):
+    """A text as nodes, with what `made` makes of a match, if anything."""
+    end = 0
+    for found in pattern.finditer(text):
+        if (node := made(found)) is not None:
+            yield nodes.Text(text[end : found.start()])
+            yield node
+            end = found.end()
+    yield nodes.Text(text[end:])
+
+
+def is_within(node, kinds):
+    """Does it stand in a node of one of these kinds?"""
+    while node := node.parent:
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
+def section_of(node):
+    """The section in which a node stands: its place and its title."""
+    while not isinstance(node, nodes.section):
+        node = node.parent
+    return node["ids"][0], node[0].astext()
+
+
+def resolve(app, doctree, docname):
+    """Write the address into every link of a page."""
+    for node in doctree.findall(nodes.reference):
+        if "to" in node:
+            document, anchor = node["to"]
+            page = ""
+            if document != docname:
+                page = app.builder.get_relative_uri(docname, document)
+            node["refuri"] = f"{page}#{anchor}" if anchor else page
+
+
+def setup(app):
+    app.connect("doctree-resolved", resolve)

@@ -1,0 +1,86 @@
+"""The page of notation: its rows are targets, and first uses lead to them.
+
+A row is found by the symbols of its first cell and the code of its second.
+Not every symbol can be: a small letter, as in f(x), a word of code that means
+something else in other libraries, or what stands in two rows.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from docutils import nodes
+
+from .links import is_within, link
+
+PAGE = "book/notation"
+SHAPE = re.compile(r"^\([^)]*\): ")
+TOO_COMMON = re.compile(r"[a-z]|\\varepsilon|S|[pz]_i")  # of one chapter, too
+APART = (nodes.block_quote, nodes.reference, nodes.title)
+
+
+def names(row: nodes.row) -> list[str]:
+    """The symbols and the code of a row by which it can be found."""
+    symbols = (node.astext() for node in row[0].findall(nodes.math))
+    code = (node.astext() for node in row[1].findall(nodes.literal))
+    return [
+        *(text for text in symbols if not TOO_COMMON.fullmatch(text)),
+        *(text for text in code if "_" in text),
+    ]
+
+
+def rows(doctree):
+    """The rows of the tables of symbols, without their heads."""
+    for body in doctree.findall(nodes.tbody):
+        yield from body.findall(nodes.row)
+
+
+def spoken(text: str) -> str:
+    """A text with formulas as plain letters."""
+    plain = re.sub(r"\\(?:text|math\w+|hat|[lr]vert)\b|[\\{}]", "", text)
+    return " ".join(plain.split())
+
+
+def note_rows(app, doctree):
+    """Make each row of the page a target."""
+    if app.env.docname != PAGE:
+        return
+    found = []
+    for number, row in enumerate(rows(doctree), start=1):
+        row["ids"] = [f"notation-{number}"]
+        meaning = SHAPE.sub("", spoken(row[-1].astext()))
+        for name in dict.fromkeys(names(row)):
+            said = f"{spoken(name)}: {meaning}"
+            found.append((name, (row["ids"][0], said)))
+    count = Counter(name for name, _ in found)
+    known = {name: entry for name, entry in found if count[name] == 1}
+    app.env.metadata[PAGE]["book_rows"] = known
+
+
+def marks(doctree):
+    """The symbols and the code in the text of a page."""
+    for mark in doctree.findall():
+        if isinstance(mark, nodes.math | nodes.literal):
+            if not is_within(mark, APART):
+                yield mark
+
+
+def link_first_uses(app, doctree, docname):
+    """Let the first use of each row lead to it."""
+    known = app.env.metadata[PAGE].get("book_rows", {})
+    if Path(app.env.doc2path(docname)).suffix != ".ipynb":
+        return
+    linked = set()
+    for mark in list(marks(doctree)):
+        place, said = known.get(mark.astext(), (None, ""))
+        if place is None or place in linked:
+            continue
+        linked.add(place)
+        node = link("", PAGE, place, reftitle=said, classes=["symbol"])
+        mark.replace_self(node)
+        node += mark
+
+
+def setup(app):
+    app.connect("doctree-read", note_rows)
+    app.connect("doctree-resolved", link_first_uses, priority=400)

@@ -1,0 +1,110 @@
+"""What the search of the site knows: every section, as plain text.
+
+The index is JSON inside a script, because a page that was opened as a file may
+load scripts only. A page loads it when its reader goes to the search field.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+from ..pages.glossary import PAGE as GLOSSARY
+from ..pages.glossary import names_in
+from .sections import TEACHING, Section, sections
+
+LISTS = (GLOSSARY, "book/bibliography", "book/errata")
+FILE = "_static/search-index.js"
+START = "globalThis.bookIndex="
+ALIASES = Path(__file__).with_name("aliases.yml")
+OF_SPHINX = (  # what its own search would need
+    "searchindex.js",
+    "_static/doctools.js",
+    "_static/documentation_options.js",
+    "_static/language_data.js",
+    "_static/searchtools.js",
+    "_static/sphinx_highlight.js",
+)
+CHAPTER = re.compile(r"/\d\d_\w+\.html$")
+
+
+def synonyms(known: dict[str, list[str]]) -> dict[str, str]:
+    """The other names of each term, and its first one."""
+    return {name: all_[0] for name, all_ in known.items() if name != all_[0]}
+
+
+def read_aliases(root: Path) -> dict[str, str]:
+    """What students type, and what the book calls it."""
+    own = yaml.safe_load(ALIASES.read_text(encoding="utf-8"))
+    return synonyms(names_in(root / f"{GLOSSARY}.md")) | own
+
+
+def keep_first_uses(pages: list[list[Section]]) -> None:
+    """A term belongs to the section that has it first; later it is bold.
+
+    Without this, every chapter that repeats a term would explain it.
+    """
+    met = set()
+    for section in (section for page in pages for section in page):
+        again = [term for term in section.terms if term.lower() in met]
+        section.bold += again
+        section.terms = [t for t in section.terms if t not in again]
+        met.update(term.lower() for term in section.terms)
+
+
+def note(app, doctree, docname):
+    """Gather a page, before the book adds links of its own to it."""
+    known = names_in(Path(app.srcdir, f"{GLOSSARY}.md"))
+    found = list(sections(docname, doctree, known))
+    number = app.env.toc_secnumbers.get(docname, {}).get("", ())
+    label = "".join(f"{n}. " for n in number) + found[0].title
+    app.book_index[docname] = app.builder.get_target_uri(docname), label, found
+
+
+def content(app) -> dict:
+    """All of it: the browser finds a page by its place in the list."""
+    pages = [page for _, page in sorted(app.book_index.items())]
+    keep_first_uses([part for url, _, part in pages if CHAPTER.search(url)])
+    return {
+        "pages": [[url, label] for url, label, _ in pages],
+        "sections": [
+            [number, section.anchor, round(section.weight, 2), *section.texts]
+            for number, (*_, part) in enumerate(pages)
+            for section in part
+        ],
+        "aliases": read_aliases(Path(app.srcdir)),
+    }
+
+
+def search_page(app):
+    """The page of the search: without a script, all pages and sections.
+
+    Of lists of small entries it has the page alone.
+    """
+    contents = []
+    for name, (url, label, found) in sorted(app.book_index.items()):
+        inside = [(s.anchor, s.title) for s in found if s.is_in_contents]
+        is_list = name in LISTS or name.startswith(TEACHING)
+        contents.append((url, label, [] if is_list else inside))
+    yield "search", {"contents": contents}, "search.html"
+
+
+def write_index(app):
+    """Write the script, and take away what Sphinx would search with."""
+    text = json.dumps(content(app), ensure_ascii=False, separators=(",", ":"))
+    Path(app.outdir, FILE).write_text(f"{START}{text};\n", encoding="utf-8")
+    for name in OF_SPHINX:
+        Path(app.outdir, name).unlink(missing_ok=True)
+
+
+def begin(app):
+    """Gather anew; Sphinx's own index is not made."""
+    app.book_index = {}
+    app.builder.search = False
+
+
+def setup(app):
+    app.connect("builder-inited", begin)
+    app.connect("doctree-resolved", note, priority=300)
+    app.connect("html-collect-pages", search_page)

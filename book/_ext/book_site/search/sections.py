@@ -1,0 +1,152 @@
+"""The sections of a page, as the search knows them.
+
+An entry of the glossary and a work of the bibliography are sections too.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from docutils import nodes
+
+from tools.source.taught import MARKER
+
+from ..pages.glossary import PAGE as GLOSSARY
+from ..pages.glossary import bold, find, names
+from .plain_text import Reader
+
+TEACHING = "book/teach/"
+# How much a hit counts, by page and by title.
+PAGES = {TEACHING: 0.35, "book/library": 0.8, "book/bibliography": 0.4}
+TITLES = {"Exercise ": 0.7, "Summary": 0.6, "Quiz": 0.3, "Next": 0.3}
+ENTRY, EMPTY = 0.9, 0.5
+DEFINED = re.compile(r"^(?:def|class) (\w+)", re.M)
+WORK = re.compile(r"(\D+)(\d+)")
+MINUTES = re.compile(r"^\d+ minutes · [^.]*\. ")
+SHORTENED = 160  # characters of a section for teachers
+
+
+@dataclass
+class Section:
+    """A place that a result can lead to; "" is the top of a page."""
+
+    anchor: str
+    title: str
+    text: str
+    weight: float = 1.0
+    terms: list[str] = field(default_factory=list)
+    bold: list[str] = field(default_factory=list)
+
+    @property
+    def texts(self) -> list[str]:
+        """Title, terms, what else is bold, text."""
+        lists = ("; ".join(dict.fromkeys(x)) for x in (self.terms, self.bold))
+        return [self.title, *lists, self.text]
+
+    @property
+    def is_in_contents(self) -> bool:
+        """Is it a part of its page, and one that has a name of its own?"""
+        return bool(self.anchor) and not self.title.startswith(tuple(TITLES))
+
+
+def starting(text: str, weights: dict[str, float]) -> float:
+    """The weight of the entry that this text starts with."""
+    found = (w for start, w in weights.items() if text.startswith(start))
+    return next(found, 1.0)
+
+
+def shortened(text: str) -> str:
+    """Its beginning, up to the end of a word."""
+    if len(text) <= SHORTENED:
+        return text
+    return text[:SHORTENED].rsplit(" ", 1)[0] + " …"
+
+
+def defined(parts: list[nodes.Node]) -> list[str]:
+    """What is defined in the cells that show the library."""
+    blocks = (b for part in parts for b in part.findall(nodes.literal_block))
+    texts = (block.astext() for block in blocks)
+    return [n for t in texts if MARKER.match(t) for n in DEFINED.findall(t)]
+
+
+class Page:
+    """One page, read from top to bottom."""
+
+    def __init__(self, document: str, known: dict[str, list[str]]):
+        self.document, self.known = document, known
+        self.reader, self.met = Reader(), set()
+
+    def section(self, node: nodes.section) -> Section:
+        """A section without those in it, with the terms that it explains."""
+        title = self.reader.text(node[0])
+        parts = [part for part in node[1:] if self.is_text(part)]
+        text = MINUTES.sub("", self.reader.text(*parts))
+        terms, others = self.strong(parts)
+        if self.document.startswith(TEACHING):
+            text, others = shortened(text), []
+        weight = starting(self.document, PAGES) * starting(title, TITLES)
+        return Section(
+            "" if isinstance(node.parent, nodes.document) else node["ids"][0],
+            title,
+            text,
+            weight if text else weight * EMPTY,
+            terms + defined(parts),
+            others,
+        )
+
+    def is_text(self, part: nodes.Node) -> bool:
+        """Is it no section, and no list of entries?"""
+        if isinstance(part, nodes.section):
+            return False
+        if any(part.findall(nodes.citation)):
+            return False
+        return self.document != GLOSSARY or not any(entries(part))
+
+    def strong(self, parts: list[nodes.Node]) -> tuple[list, list]:
+        """The terms in bold that the page has not had before; other words."""
+        terms, others = [], []
+        for node in (node for part in parts for node in bold(part)):
+            text = self.reader.text(node).strip(".,:;?")
+            name = find(text, self.known)
+            if name and name not in self.met:
+                self.met.update(self.known[name])
+                synonyms = (n for n in self.known[name] if n != name)
+                terms += [text, *synonyms]
+            elif text[:1].isalpha() and len(text) < 40:
+                others.append(text)
+        return terms, others
+
+    def entry(self, item: nodes.definition_list_item) -> Section:
+        """An entry of the glossary."""
+        title, text = (self.reader.text(part) for part in item[:2])
+        return Section(item[0]["ids"][0], title, text, ENTRY, names(title))
+
+    def work(self, node: nodes.citation) -> Section:
+        """A work of the bibliography, under the name of its first author."""
+        anchor = node["ids"][0]
+        title = " ".join(WORK.match(anchor).groups()).title()
+        weight = starting(self.document, PAGES)
+        return Section(anchor, title, self.reader.text(*node[1:]), weight)
+
+
+def entries(node: nodes.Node):
+    """The definitions in a part of a page."""
+    return node.findall(nodes.definition_list_item)
+
+
+def sections(document: str, doctree: nodes.document, known: dict):
+    """All places of a page.
+
+    Args:
+        known: each name of a term, with all names of that term.
+    """
+    page = Page(document, known)
+    for node in doctree.findall(nodes.section):
+        section = page.section(node)
+        if len(section.title) > 1:  # no letter of the alphabet
+            yield section
+        for part in node[1:]:
+            if isinstance(part, nodes.section):
+                continue
+            if document == GLOSSARY:
+                yield from map(page.entry, entries(part))
+            yield from map(page.work, part.findall(nodes.citation))

@@ -1,0 +1,158 @@
+"""What a reader of the website sees of a notebook.
+
+The notebook file stays as it is: this works on its text just before
+MyST-NB parses it. The Colab cell and badge are left out, imports and checks
+are folded to their titles, an answer cell becomes a stub and a folded
+solution, the check below it is one line, hidden tests disappear. Of outputs
+the page shows what `outputs` allows.
+"""
+
+import re
+from functools import partial
+
+import nbformat
+from nbformat.v4 import new_markdown_cell
+from sphinx.util.logging import getLogger
+
+from tools.source import cells, colab
+from tools.source.answers import (
+    solution,
+    stub,
+    without_hidden_tests,
+    without_marks,
+)
+
+from .outputs import clean
+from .quiz import boxed, is_quiz
+from .quotes import curly, in_summaries
+
+LOGGER = getLogger(__name__)
+REFUSED = "%s: a page cannot show what an output has: %s"
+NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
+COLUMNS = 79  # of code, in the page's widest box
+CALL = re.compile(r"^check\(.*\)$", re.M)
+BOX = "> **You will**"
+
+
+def page_cells(cell):
+    """The cells of the page that stand for one cell of the notebook."""
+    tags = cell.metadata.get("tags", [])
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if "colab" in tags:
+        return []
+    if cell.cell_type == "markdown":
+        source = colab.BADGE_LINE.sub("", cell.source)
+        cell.source = in_summaries(cells.HEADING.sub(r"# \1", source))
+        if is_quiz(cell):
+            cell.source = boxed(cell.source)
+        return [cell]
+    if nbgrader.get("solution"):
+        return answer_cells(cell)
+    if nbgrader.get("grade"):
+        cell.source = without_hidden_tests(cell.source)
+    if "explorer" in tags:
+        cell.metadata["tags"] = ["remove-input", "explorer"]
+    elif titled := cells.TITLE.match(cell.source):
+        fold(cell, titled)
+    elif nbgrader and (call := CALL.search(cell.source)):
+        fold_to(cell, call[0], "exercise-check")
+    elif prints_long_lines(cell):
+        cell.metadata["tags"] = [*tags, "long-lines"]
+    return [cell]
+
+
+def answer_cells(cell):
+    """The stub, and the solution that opens below it."""
+    source = without_marks(cell.source)
+    shown = new_markdown_cell(f"```python\n{stub(source)}\n```")
+    cell.source = solution(source)
+    tags = cell.metadata.get("tags", [])
+    cell.metadata["tags"] = [*tags, "hide-input", "solution"]
+    cell.metadata["mystnb"] = {
+        "code_prompt_show": "Show a solution",
+        "code_prompt_hide": "Hide the solution",
+    }
+    return [shown, cell]
+
+
+def fold(cell, titled):
+    """Leave of a cell with a title one line, which opens."""
+    claim = titled["claim"]
+    line = f"✓ {curly(claim)}" if claim else "Imports"
+    cell.source = cell.source[titled.end() :]
+    fold_to(cell, line, "check" if claim else "imports")
+
+
+def fold_to(cell, line, kind):
+    """Show of a cell this line, which opens, and its output."""
+    cell.metadata["tags"] = ["hide-input", kind]
+    prompts = {"code_prompt_show": line, "code_prompt_hide": line}
+    cell.metadata["mystnb"] = prompts
+
+
+def note_on_checks(page):
+    """What the page says of its checks, for below the box; maybe nothing.
+
+    All of them ran: the tests refuse a notebook whose outputs are not those
+    of a run from the first cell to the last.
+    """
+    titles = filter(None, (cells.TITLE.match(cell.source) for cell in page))
+    number = sum(titled["claim"] is not None for titled in titles)
+    if not number:
+        return []
+    text = "check is" if number == 1 else "checks are"
+    return [
+        new_markdown_cell(
+            f"{{.checks}}\n**✓ {number} {text} folded into this page**, one "
+            "line each. All of them ran with the numbers you see. Open any."
+        )
+    ]
+
+
+def prints_long_lines(cell):
+    """Is a line of its output longer than a page is wide?
+
+    Tables and tensors are not; such a line is a sentence, and wraps.
+    """
+    texts = (
+        output.get("text") or output.get("data", {}).get("text/plain", "")
+        for output in cell.get("outputs", [])
+    )
+    return any(len(line) > COLUMNS for t in texts for line in t.splitlines())
+
+
+def adapt_outputs(cell):
+    """Links lead to notebooks in Jupyter, to pages here.
+
+    An explorer finds its scripts beside the page.
+    """
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "text/html" in data:
+            html = cells.without_scripts(data["text/html"])
+            data["text/html"] = NOTEBOOK_LINK.sub(r"\1.html", html)
+
+
+def rewrite_notebook(app, docname, content):
+    """Replace the notebook's text by the text of its page view."""
+    if not str(app.env.doc2path(docname)).endswith(".ipynb"):
+        return
+    notebook = nbformat.reads(content[0], as_version=4)
+    note = note_on_checks(notebook.cells)
+    notebook.cells = [
+        new
+        for cell in notebook.cells
+        for new in [
+            *page_cells(cell),
+            *(note if cell.source.startswith(BOX) else []),
+        ]
+    ]
+    for cell in notebook.cells:
+        adapt_outputs(cell)
+        for output in cell.get("outputs", []):
+            clean(output, partial(LOGGER.warning, REFUSED, docname))
+    content[0] = nbformat.writes(notebook)
+
+
+def setup(app):
+    app.connect("source-read", rewrite_notebook)

@@ -1,0 +1,88 @@
+"""The quiz of a chapter: one Markdown cell, read here in one place.
+
+In Jupyter and on GitHub a choice is a box that opens. On the site a class
+says where the quiz and each of its questions begin and end, and `quiz.js`
+makes the rest of it.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape, unescape
+
+from ..pages.mathematics import formula
+
+START = re.compile(r"^(?=\*\*\d+\.\*\* )", re.M)
+CHOICE = re.compile(
+    r"^<details><summary>(?P<text>.*?)</summary>\n"
+    r"(?P<explanation>.*?)^</details>\n?",
+    re.M | re.S,
+)
+FORMULA = re.compile(r"\$(.+?)\$")
+TAG = re.compile(r"</?[a-z]+>")
+YES = "**Yes.** "
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer that a reader may give, and what it is told."""
+
+    text: str
+    explanation: str
+
+    @property
+    def is_right(self):
+        return self.explanation.strip().startswith(YES)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question in Markdown, and its choices."""
+
+    text: str
+    choices: tuple[Choice, ...]
+
+
+def is_quiz(cell):
+    return "quiz" in cell.metadata.get("tags", [])
+
+
+def questions(source):
+    """The questions of a quiz, in order."""
+    return [
+        Question(
+            CHOICE.sub("", part).strip(),
+            tuple(
+                Choice(**found.groupdict()) for found in CHOICE.finditer(part)
+            ),
+        )
+        for part in START.split(source)[1:]
+    ]
+
+
+def boxed(source):
+    """The text of a quiz with a box around it, and one for each question.
+
+    A choice stands in lines of its own, so that its formulas are set.
+    """
+    head, *parts = START.split(source)
+    inside = "".join(box("question", part) for part in parts)
+    return head + box("quiz", CHOICE.sub(apart, inside))
+
+
+def apart(choice):
+    """One choice; `quiz.js` reads out its formulas, which a button mutes."""
+    text, explanation = choice["text"], choice["explanation"]
+    spoken = ""
+    if FORMULA.search(text):
+        words = unescape(TAG.sub("", text))
+        line = FORMULA.sub(lambda found: formula(found[1]), words)
+        spoken = f' data-spoken="{escape(line)}"'
+    return (
+        f"<details><summary{spoken}>\n\n{text}\n\n</summary>\n"
+        f"{explanation}</details>\n"
+    )
+
+
+def box(name, text):
+    """Markdown in a box that has this class."""
+    return f'<div class="{name}">\n\n{text.strip()}\n\n</div>\n\n'

@@ -1,0 +1,179 @@
+"""What must hold for every notebook of the book, whatever it teaches."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tools.chapters.compare import fields
+from tools.chapters.plugin import stored_problems
+from tools.source.cells import EFFORT
+from tools.source.taught import MARKER, ROOT
+
+BOOK = ROOT / "book"
+LONGEST_CELL = 30  # lines
+IMPORTS = re.compile("# @title Imports\n")
+EXERCISES = range(4, 7)  # in a chapter
+TRANSFER = 2  # of them, at least, leave the situation of the page
+
+
+def code_cells(page: list) -> list:
+    return [cell for cell in page if cell.cell_type == "code"]
+
+
+def stored_outputs(page: list) -> Iterator[str]:
+    """Every cell was run, from top to bottom, without an error or warning."""
+    yield from stored_problems(page)
+
+
+def is_exempt(cell) -> bool:
+    """Does nbval run the cell and compare nothing?"""
+    tags = " ".join(cell.metadata.get("tags", []))
+    return "nbval-" in tags or "NBVAL_" in cell.source
+
+
+def exempt_cells(page: list) -> Iterator[str]:
+    """A cell that is not compared says why."""
+    for number, cell in enumerate(code_cells(page), start=1):
+        if is_exempt(cell) and not cell.metadata.get("book", {}).get("exempt"):
+            yield f"code cell {number}: exempt from comparison, no reason"
+
+
+def plain_python(page: list) -> Iterator[str]:
+    """Cells that run anywhere: no magics, no `import *`, no path hack."""
+    for number, cell in enumerate(code_cells(page), start=1):
+        try:
+            tree = ast.parse(cell.source)
+        except SyntaxError as error:
+            yield f"code cell {number}: not plain Python: {error.text}"
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.alias) and node.name == "*":
+                yield f"code cell {number}: import *"
+            if ast.unparse(node) in ("sys.path", "get_ipython"):
+                yield f"code cell {number}: {ast.unparse(node)}"
+
+
+def short_cells(page: list) -> Iterator[str]:
+    """A reader sees a cell at a glance; definitions, imports may be longer."""
+    for number, cell in enumerate(code_cells(page), start=1):
+        length = cell.source.count("\n") + 1
+        is_long = length > LONGEST_CELL and not IMPORTS.match(cell.source)
+        if is_long and not MARKER.match(cell.source):
+            yield f"code cell {number}: {length} lines, not {LONGEST_CELL}"
+
+
+def figures(page: list) -> Iterator[str]:
+    """Every figure can be heard, understood and referred to."""
+    for number, cell in enumerate(code_cells(page), start=1):
+        kinds = [kind for o in cell.outputs for kind in o.get("data", {})]
+        if not any(kind.startswith("image/") for kind in kinds):
+            continue
+        shown = cell.metadata.get("mystnb", {})
+        figure = shown.get("figure", {})
+        if len(shown.get("image", {}).get("alt", "")) < 20:
+            yield f"code cell {number}: the figure lacks an alt text"
+        if not figure.get("caption"):
+            yield f"code cell {number}: the figure lacks a caption"
+        if not figure.get("name", "").startswith("fig-"):
+            yield f"code cell {number}: the figure lacks a name `fig-...`"
+
+
+HEADING = re.compile(r"### Exercise (\d+\.\d+) · \S")
+
+
+def exercises(page: list) -> Iterator[str]:
+    """4 to 6 of them, each with all of its parts."""
+    found, transfer = [], 0
+    for place, cell in enumerate(page):
+        if not cell.source.startswith("### Exercise"):
+            continue
+        found.append(place)
+        heading = cell.source.split("\n")[0]
+        effort = EFFORT.search(cell.source)
+        transfer += bool(effort and effort["transfer"])
+        if not HEADING.match(heading):
+            yield f"{heading}: not `### Exercise <number> · <title>`"
+        if not effort:
+            yield f"{heading}: no `**<n> minutes · <easy, medium, hard>**`"
+        if "<details>\n<summary>Hint" not in cell.source:
+            yield f"{heading}: no hint"
+        for problem in answer_problems(*(page[place + 1 : place + 3])):
+            yield f"{heading}: {problem}"
+    if len(found) not in EXERCISES:
+        yield f"{len(found)} exercises, not 4 to 6"
+    if transfer < TRANSFER:
+        yield f"{transfer} exercises are marked `transfer`, not {TRANSFER}"
+    graded = [c for c in page if "nbgrader" in c.metadata]
+    if len(graded) != 2 * len(found):
+        yield f"{len(graded)} cells with nbgrader metadata, not 2 an exercise"
+
+
+def answer_problems(answer=None, check=None) -> Iterator[str]:
+    """What is wrong with the two cells below an exercise."""
+    for cell, role in ((answer, "solution"), (check, "grade")):
+        grader = cell.metadata.get("nbgrader", {}) if cell else {}
+        if not grader.get(role) or cell.cell_type != "code":
+            yield f"no cell with nbgrader metadata `{role}: true` in its place"
+            return
+    name = answer.metadata["nbgrader"]["grade_id"]
+    body = ast.parse(answer.source).body
+    if name not in [getattr(node, "name", None) for node in body]:
+        yield f"the answer cell does not define {name}, its grade_id"
+    markers = re.findall(r"### (BEGIN|END) SOLUTION$", answer.source, re.M)
+    if not markers or markers != ["BEGIN", "END"] * (len(markers) // 2):
+        yield "### BEGIN SOLUTION and ### END SOLUTION do not come in pairs"
+    if check.metadata["nbgrader"]["grade_id"] != f"{name}-check":
+        yield f"the grade_id of the check cell is not {name}-check"
+    if not check.metadata["nbgrader"].get("locked"):
+        yield "the check cell is not locked"
+
+
+UNFIT = {
+    "a negative zero": r"(?<![\w.])-0(\.0*)?(?![\w.])",
+    "more than 4 decimals": r"\.\d{5,}",
+    "a rounding residual": r"\d[eE]-(0*[7-9]|0*[1-9]\d+)(?!\d)",
+    "a device": r"device=|\bcuda\b",
+    "an address in memory": r"\b0x[0-9a-f]{6,}",
+}
+
+
+def printed_numbers(page: list) -> Iterator[str]:
+    """Numbers that mean something to a reader, on every machine."""
+    for number, cell in enumerate(code_cells(page), start=1):
+        for output in cell.outputs:
+            for kind, text in fields(output).items():
+                if kind.startswith("image/"):
+                    continue
+                for name, pattern in UNFIT.items():
+                    if match := re.search(pattern, text):
+                        line = text[: match.end()].split("\n")[-1]
+                        yield f"code cell {number}: prints {name}: {line}"
+
+
+def links(page: list) -> Iterator[str]:
+    """Links to other pages of the book, and to works that it cites."""
+    works = (BOOK / "references.bib").read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{([^,]+),", works, re.MULTILINE)
+    for cell in page:
+        if cell.cell_type != "markdown":
+            continue
+        for target in re.findall(r"\]\(([^)\s]+)\)", cell.source):
+            page, _, anchor = target.partition("#")
+            if re.match(r"\w+:", page):  # another site
+                continue
+            if page and not (BOOK / page).is_file():
+                yield f"a link to {page}, which does not exist"
+            if page == "bibliography.md" and anchor not in keys:
+                yield f"a link to {anchor}, which references.bib lacks"
+
+
+RULES = (
+    stored_outputs,
+    exempt_cells,
+    plain_python,
+    short_cells,
+    figures,
+    exercises,
+    printed_numbers,
+    links,
+)

@@ -1,0 +1,87 @@
+"""A chapter that keeps every rule; a test replaces one of its parts."""
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from tests import sample
+
+
+def words(text="Words.", kind="", **book):
+    """Prose, that may have a slide type, and its words for the slide."""
+    metadata = {"slideshow": {"slide_type": kind}, "book": book}
+    return new_markdown_cell(text, metadata=metadata)
+
+
+def code(source="1", *outputs, kind="", **metadata):
+    metadata = {"slideshow": {"slide_type": kind}} | metadata
+    return new_code_cell(source, outputs=list(outputs), metadata=metadata)
+
+
+def prints(text: str):
+    return new_output("stream", name="stdout", text=text)
+
+
+def drawn():
+    return new_output("display_data", {"image/png": "AAAA"})
+
+
+def figure(alt="Three bars, the first highest.", **figure):
+    named = {"name": "fig-bars", "caption": "Bars."} | figure
+    shown = {"image": {"alt": alt}, "figure": named}
+    return code("f()", drawn(), tags=["hide-input"], mystnb=shown)
+
+
+def check(*lines, claim="two and two are four"):
+    return code("\n".join([f"# @title Check: {claim}", *lines]))
+
+
+def explorer(html="<p>1</p>", source="f()", tags=("hide-input",)):
+    html = f'<a-explorer class="explorer" data-scripts="a">{html}</a-explorer>'
+    output = new_output("execute_result", {"text/html": html})
+    return code(source, output, tags=[*tags, "explorer"])
+
+
+ASKED = words(
+    "<details>\n<summary><b>Find out.</b> Is <i>a</i> 2?</summary>\n\nYes."
+)
+
+
+def told(slides: int) -> list:
+    """Prose for so many slides, each with a title and a line."""
+    return [
+        words("word " * 180, "slide", slide=f"## Title {n}\n\n- It is short.")
+        for n in range(slides)
+    ]
+
+
+def exercise(task=("", ""), answer=("", ""), name="window_mask", **check):
+    """That of the sample, with one text replaced in its task or answer."""
+    cells = sample.exercise()
+    cells[0].source = cells[0].source.replace(*task)
+    cells[1].source = cells[1].source.replace(*answer)
+    cells[1].metadata["nbgrader"]["grade_id"] = name
+    cells[2].metadata["nbgrader"] |= check
+    return cells
+
+
+def chapter(**changed) -> list:
+    """The cells of a page; the parts that are named are replaced."""
+    parts = {
+        "title": [words("# 9. Sums\n\n**What is two and two?**")],
+        "imports": [code("# @title Imports\nimport math")],
+        "figure": [figure()],
+        "box": [words("> **You will** see figure 9.1.")],
+        "text": told(slides=9),
+        "code": [code("a = 2\na + a\n") for _ in range(16)],
+        "check": [check("assert a + a == 4")],
+        "explorer": [explorer(), ASKED, check("assert a == 2")],
+        "more": [],
+        "end": [words("Summary.\n\n## Exercises")],
+        "quiz": [sample.quiz(), sample.proof()],
+        "exercises": 4 * exercise(),
+        "after": [words("## Next\n\nA question?")],
+    } | changed
+    cells = [type(cell)(cell) for part in parts.values() for cell in part]
+    run = [cell for cell in cells if cell.cell_type == "code"]
+    for count, cell in enumerate(run, start=1):
+        cell.execution_count = count
+    return cells

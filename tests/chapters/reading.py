@@ -1,0 +1,190 @@
+"""A page is read, a check is run: what holds the two kinds of cells apart.
+
+Each rule lists what is wrong with the cells of a chapter.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from statistics import median
+
+from tools.source import cells
+from tools.source.taught import symbols
+
+CLASS_LINES = 60  # any other cell: hygiene.LONGEST_CELL
+TEACHING_CELLS, MEDIAN_LINES, WORDS = (15, 30), 6, (1_500, 3_000)
+# What looks into a figure rather than draws one.
+READS_FIGURE = re.compile(
+    r"\.(get_(gid|array|[xy]data|text|height|width|xy|facecolor|color|"
+    r"[xy]ticklabels|lines|position)\(|(images|lines|texts|patches)\b)"
+)
+ELEMENT = re.compile(
+    r'<(?P<tag>[a-z-]+-explorer) class="explorer" '
+    r"(?:(?!<script).)*</(?P=tag)>",
+    re.DOTALL,
+)
+QUESTION = re.compile(
+    r"<details>\n<summary><b>[^<]+</b>(?:(?!</summary>).)*\?</summary>"
+)
+FIGURE = re.compile(r"[Ff]igures?\s+(?:\d+\.\d+,?\s+(?:and\s+)?)*\d+\.\d+")
+
+
+def asserts(source: str) -> int:
+    """The number of assertions: statements, and calls that assert."""
+    found = 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).split(".")[-1]
+            found += name.startswith("assert_")
+        found += isinstance(node, ast.Assert)
+    return found
+
+
+def names(source: str, which: str) -> set[str]:
+    """The names of a cell that `is_assigned`, or `is_referenced`."""
+    cell = symbols(source)
+    tables = [cell]
+    if which == "is_referenced":
+        tables += cell.get_children()
+    return {
+        s.get_name()
+        for table in tables
+        for s in table.get_symbols()
+        if getattr(s, which)() and (table is cell or s.is_global())
+    }
+
+
+def check_cells(page: list) -> Iterator[str]:
+    """A claim, a proof of it, and nothing to look at."""
+    before = None
+    for cell in page:
+        if cells.is_check(cell):
+            claim = cells.TITLE.match(cell.source)["claim"]
+            here = f"Check: {claim}"
+            if len(claim.split()) < 3:
+                yield f"{here}: the claim is not a sentence"
+            if not asserts(cell.source):
+                yield f"{here}: nothing is asserted"
+            if cell.outputs:
+                yield f"{here}: a check has no output"
+            if before is not None and cells.is_check(before):
+                yield f"{here}: two checks in a row, without a word between"
+        elif "# @title" in cell.source and not cells.is_folded(cell):
+            yield f"not a title of this book: {cell.source.splitlines()[0]}"
+        before = cell
+
+
+def checks_are_dispensable(page: list) -> Iterator[str]:
+    """Nobody needs to open a check to understand the code that follows."""
+    taught, checked = set(), {}
+    for cell in page:
+        if cell.cell_type != "code":
+            continue
+        if cells.is_check(cell):
+            claim = cells.TITLE.match(cell.source)["claim"]
+            for name in names(cell.source, "is_assigned"):
+                if name in taught:
+                    yield f"Check: {claim}: it changes {name} of the page"
+                checked.setdefault(name, claim)
+        else:
+            own = names(cell.source, "is_assigned")
+            used = names(cell.source, "is_referenced") - own
+            for name in sorted((used & checked.keys()) - taught):
+                yield f"{name} is used, but stands in Check: {checked[name]}"
+            taught |= own
+
+
+def teaching_cells(page: list) -> Iterator[str]:
+    """Short, few, and about the idea: no proof, no figure taken apart."""
+    before = cells.before_exercises(page)
+    lines = cells.code(before)
+    for cell in filter(cells.is_teaching, page):
+        first = cell.source.splitlines()[0]
+        if cell.source.count("\n") > CLASS_LINES:
+            yield f"more than {CLASS_LINES} lines: {first}"
+        if asserts(cell.source) > 1:
+            yield f"more than one assertion, which is a check: {first}"
+        if READS_FIGURE.search(cell.source):
+            yield f"it reads a figure, which is a check: {first}"
+    few, many = TEACHING_CELLS
+    if not few <= len(lines) <= many:
+        yield f"{len(lines)} teaching cells, not {few} to {many}"
+    if lines and median(lines) > MEDIAN_LINES:
+        yield f"half of the teaching cells have over {MEDIAN_LINES} lines"
+
+
+def first_screen(page: list) -> Iterator[str]:
+    """A question, a picture, and then what it takes."""
+    kinds = []
+    for cell in page:
+        if cell.cell_type == "code":
+            is_figure = cells.is_drawing(cell) and cell.outputs
+            title = cells.TITLE.match(cell.source)
+            if "colab" in cell.metadata.get("tags", []):
+                continue
+            kinds.append("figure" if is_figure else title and title[0].strip())
+        elif cell.source.startswith("# "):
+            kinds.append("question" if "?**" in cell.source else "title")
+        else:
+            is_box = cell.source.startswith("> **You will**")
+            kinds.append("box" if is_box else "words")
+    expected = ["question", "# @title Imports", "figure", "box"]
+    if [kind for kind in kinds if kind != "words"][:4] != expected:
+        yield f"it begins with {kinds[:4]}, not with {expected}"
+
+
+def length(page: list) -> Iterator[str]:
+    few, many = WORDS
+    words = cells.prose(cells.before_exercises(page))
+    if not few <= words <= many:
+        yield f"{words} words before the exercises, not {few} to {many}"
+
+
+def figures_are_referred_to(page: list) -> Iterator[str]:
+    """Every figure by its number, which is its place among the figures."""
+    chapter = re.match(r"# (\d+)\.", page[0].source)[1]
+    text = " ".join(c.source for c in page if c.cell_type == "markdown")
+    named = set(re.findall(r"\d+\.\d+", " ".join(all_of(FIGURE, text))))
+    drawn = [c for c in page if c.metadata.get("mystnb", {}).get("figure")]
+    for number in range(1, len(drawn) + 1):
+        if f"{chapter}.{number}" not in named:
+            yield f"the text does not refer to figure {chapter}.{number}"
+    for reference in named:
+        other, number = map(int, reference.split("."))
+        if other == int(chapter) and number > len(drawn):
+            yield f"there is no figure {reference}"
+
+
+def all_of(pattern: re.Pattern, text: str) -> Iterator[str]:
+    return (found[0] for found in pattern.finditer(text))
+
+
+def explorers(page: list) -> Iterator[str]:
+    """One expression; then a question, its answer, and a check of that."""
+    for place, cell in enumerate(page):
+        if "explorer" not in cell.metadata.get("tags", []):
+            continue
+        here = f"explorer: {cell.source}"
+        if not cells.is_drawing(cell):
+            yield f"{here}: it lacks the tag `hide-input`"
+        if not isinstance(ast.parse(cell.source).body[0], ast.Expr):
+            yield f"{here}: it is not one expression"
+        shown = [o.get("data", {}).get("text/html", "") for o in cell.outputs]
+        if len(shown) != 1 or not ELEMENT.fullmatch(shown[0]):
+            yield f"{here}: its output is not one element without a script"
+        question, check = page[place + 1 : place + 3]
+        if not QUESTION.search(question.source):
+            yield f"{here}: no question with a folded answer follows"
+        if not cells.is_check(check):
+            yield f"{here}: no check of the answer follows"
+
+
+RULES = (
+    check_cells,
+    checks_are_dispensable,
+    teaching_cells,
+    first_screen,
+    length,
+    figures_are_referred_to,
+    explorers,
+)

@@ -1,0 +1,260 @@
+"""Each rule is broken here on purpose, by one change of a good chapter."""
+
+from collections.abc import Iterator
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from tests import sample
+from tests.chapters.made import (
+    ASKED,
+    chapter,
+    check,
+    code,
+    drawn,
+    exercise,
+    explorer,
+    figure,
+    prints,
+    told,
+    words,
+)
+from tests.chapters.reading import checks_are_dispensable
+from tests.chapters.test_every_chapter import RULES
+
+
+def problems(page: list) -> Iterator[str]:
+    return (problem for rule in RULES for problem in rule(page))
+
+
+def errs():
+    return new_output("error", ename="KeyError", evalue="3")
+
+
+LONG = "word " * 34
+ALLOWED = [
+    code("1", errs(), tags=["raises-exception"]),
+    code("1", tags=["nbval-ignore-output"], book={"exempt": "a race"}),
+    code("a = '''\n!ls\n%ls'''\nb = (7\n    % 3)"),
+    code("# lib/x.py\n" + "1\n" * 59),
+    code("1", prints("[-0.5000, 0.0000, -0.0001], 1.5e-06, pages 3-0")),
+    code("1", prints("torch 2.13.0, 10.20.30, 1,000,000, 0xff, id-0.png")),
+    words("[a](bibliography.md#vaswani2017) [b](https://x.org/y.md)"),
+    words("Prose", "slide", slide=f"## One\n\n$$x = 0.5$$ {LONG[:160]}"),
+    code("f(0.5)\n" * 10, prints("1\n" * 10), kind="subslide"),
+    words("It is 0.5, or 3.5, as $s_{<t}$ and `<a>`.", "fragment"),
+    words("Half of 7 is 3.5. <!-- on paper: 7 / 2 -->"),
+]
+
+
+def test_a_good_chapter_passes():
+    assert not [*problems(chapter())]
+    longer = {"quiz": [sample.quiz(8), sample.proof()]}
+    assert not [*problems(chapter(**longer, exercises=6 * exercise()))]
+    assert not [*problems(chapter(more=ALLOWED))]
+
+
+def on(part: str, broken: dict) -> dict:
+    """Each problem, and the cells that have it in place of this part."""
+    return {problem: {part: cells} for problem, cells in broken.items()}
+
+
+def printed(text: str) -> dict:
+    return {"more": [code("1", prints(f"a line\nof {text} words"))]}
+
+
+HYGIENE = {
+    "stores stderr": [code("1", new_output("stream", name="stderr"))],
+    "stores a KeyError": [code("1", errs())],
+    "exempt from comparison, no reason": [
+        code("2", tags=["nbval-ignore-output"])
+    ],
+    "exempt from comparison, no": [code("# NBVAL_IGNORE_OUTPUT\n2")],
+    "not plain Python: !ls": [code("a = 1\n!ls")],
+    "not plain Python: %matplotlib": [code("%matplotlib inline")],
+    "get_ipython": [code("get_ipython().system('ls')")],
+    "import *": [code("from math import *")],
+    "sys.path": [code("import sys\nsys.path.append('.')")],
+    "31 lines, not 30": [code("1\n" * 30 + "1")],
+    "lacks an alt text": [figure(alt="Bars.")],
+    "lacks a caption": [figure(caption="")],
+    "lacks a name": [figure(name="bars")],
+    "link to 02_nothing.ipynb": [words("see [2](02_nothing.ipynb)")],
+    "which references.bib": [words("[x](bibliography.md#nobody)")],
+    "prints a negative zero: -0.0": [
+        code("1", new_output("execute_result", {"text/plain": "-0.0"}))
+    ],
+}
+PRINTED = {
+    "prints a negative zero: of -0.0000": "-0.0000",
+    "prints a negative zero: of [-0.": "[-0., 1.]",
+    "prints more than 4 decimals": "0.12345",
+    "prints a rounding residual: of 5.9": "5.9605e-08",
+    "prints a rounding residual: of 1e": "1e-12",
+    "prints a device: of tensor([1], device": "tensor([1], device='mps:0')",
+    "prints a device: of on cuda": "on cuda",
+    "prints an address in memory": "<function f at 0x7fd106772990>",
+}
+EXERCISES = {
+    "3 exercises, not 4 to 6": 3 * exercise(),
+    "7 exercises, not 4 to 6": 7 * exercise(),
+    "`grade: true` in its place": 4 * exercise()[:2],
+    "`solution: true` in its place": 4 * exercise()[::2],
+    "9 cells with nbgrader": [*4 * exercise(), exercise()[1]],
+    "does not define g, its grade_id": 4 * exercise(name="g"),
+    "is not window_mask-check": 4 * exercise(grade_id="g"),
+    "is not locked": 4 * exercise(locked=False),
+    "do not come in pairs": 4 * exercise(answer=("END", "BEGIN")),
+    "not `### Exercise <number> · <title>`": 4 * exercise((" · A", ": A")),
+    "0 exercises are marked `transfer`, not 2": (
+        4 * exercise((" · transfer", ""))
+    ),
+    "no `**<n> minutes": 4 * exercise(("10 minutes · ", "")),
+    "· <easy, medium, hard>**`": 4 * exercise(("easy", "trivial")),
+    "no hint": 4 * exercise(("<summary>Hint", "<summary>Help")),
+}
+CHECKS = {
+    "the claim is not a sentence": [check("assert a", claim="sums")],
+    "nothing is asserted": [check("a == 4")],
+    "a check has no output": [code(check("assert a").source, prints("4"))],
+    "two checks in a row": [check("assert a"), check("assert a")],
+    "not a title of this book": [code("# @title Proof\n1")],
+    "it changes a of the page": [check("a = 4", "assert a")],
+    "b is used, but stands in": [
+        check("b = 4", "assert b"),
+        words(),
+        code("b + 1"),
+    ],
+    "more than 60 lines: # lib/x.py": [code("# lib/x.py\n" + "a = 2\n" * 60)],
+    "more than one assertion": [code("assert a\nassert a")],
+    "it reads a figure": [code("ax.texts[0].get_text()")],
+}
+CLAIM = check("assert a")
+EXPLORERS = {
+    "lacks the tag `hide-input`": [explorer(tags=()), ASKED, CLAIM],
+    "not one expression": [explorer(source="b = f()"), ASKED, CLAIM],
+    "not one element without a script": [
+        explorer("<script>1</script>"),
+        ASKED,
+        CLAIM,
+    ],
+    "no question with a folded answer": [explorer(), words(), CLAIM],
+    "no check of the answer": [explorer(), ASKED, words()],
+}
+SLIDES = {
+    "36 words, not 35": [words("", "slide", slide=f"## Two words\n\n{LONG}")],
+    "11 lines of code": [code("1\n" * 11, kind="-")],
+    "11 lines of output": [code("1", prints("1\n" * 11), kind="-")],
+    "than one formula, figure or code": [
+        words("$$a$$", "subslide"),
+        words("$$b$$", "-"),
+    ],
+    "more than one formula, figure": [
+        words("$$a$$", "subslide"),
+        code("1", drawn(), kind="-"),
+    ],
+    "more than one formula": [
+        code("1", drawn(), kind="subslide"),
+        code("1", kind="-"),
+    ],
+    "no content": [words("## Title", "slide")],
+    "cut code: def f(": [
+        code("def f(\n): ...", kind="-", book={"part": ["def", "def"]})
+    ],
+    "a slide without a title": [words("No title.", "slide")],
+    "a link, HTML": [words("[a](b.md)", "-")],
+    "a link": [words("<b>a</b>", "-")],
+    "a second heading": [words("a\n\n## b", "-")],
+    "a check is": [code("# @title Check: a\n1", kind="-")],
+    "no slide type is called slides": [words(kind="slides")],
+    "but no slide type": [words(slide="## A\n\nb")],
+    "12 of 23 slides have": [code(kind="subslide")] * 13,
+    "0.25 in: It is 0.25.": [words("It is 0.25.", "-")],
+}
+PARTS = {
+    "14 teaching cells": {"code": [code("1")] * 14},
+    "31 teaching cells": {"code": [code("1")] * 31},
+    "over 6 lines": {"code": [code("a = 1\n" * 7)] * 16},
+    "it begins with": {"figure": [], "box": [words("> **You will** 9.1")]},
+    "words before the exercises": {"text": [words("Short.", "slide")]},
+    "does not refer to figure 9.2": {"more": [figure()]},
+    "no figure 9.3": {"more": [words("See figures 9.1, 9.2 and 9.3.")]},
+    "9 slides, not 10 to 18": {"text": told(8)},
+    "19 slides, not 10 to 18": {"text": told(18)},
+    "adds to a slide that is not": {"box": [words(kind="-")]},
+    "exercises and quizzes are not shown": {
+        "exercises": [words("### Exercise", "slide", slide="## No\n\nno")]
+    },
+    "quizzes are not shown": {
+        "more": [code("def f(): ...", kind="-", nbgrader={"solution": True})]
+    },
+}
+
+
+def quiz(old="", new="", number=5, below=None, **parts):
+    """The parts of a page with one text of its quiz replaced."""
+    cell = sample.quiz(number)
+    assert old in cell.source
+    cell.source = cell.source.replace(old, new, 1)
+    return {"quiz": [cell, below or sample.proof()]} | parts
+
+
+def always_first():
+    cell = sample.quiz()
+    parts = [sample.question(3).replace("3", str(n)) for n in range(1, 6)]
+    cell.source = cell.source.split("**1.**")[0] + "\n".join(parts)
+    return {"quiz": [cell, sample.proof()]}
+
+
+SUM = "Adding 1 once more to 1 is what doubling it says."
+TEXTS = "Texts are joined, but 1 is a number and has no quotes."
+QUIZ = {
+    "0 quizzes": {"quiz": []},
+    "2 quizzes": {"more": [sample.quiz()]},
+    "no tag": {
+        "quiz": [new_markdown_cell(sample.quiz().source), sample.proof()]
+    },
+    "not stand below": quiz(end=[words("## Summary")]),
+    "no `# @title Check: The answers": quiz(below=new_code_cell("1")),
+    "a sentence above": quiz(" Open the answer that you would give."),
+    "6 minutes for 5": quiz("5 minutes", "6 minutes"),
+    "4 questions": quiz(number=4),
+    "9 questions": quiz(number=9),
+    "numbered [1, 2, 4": quiz("**3.**", "**4.**"),
+    "at the same place": always_first(),
+    "question 1: 2 choices": quiz(
+        '<details><summary>The text "11".</summary>'
+    ),
+    "question 1: not exactly one": quiz("**Yes.** A", "**No.** A"),
+    "question 1: a box": quiz("<details><summary>", "<details> <summary>"),
+    "two explanations, are": quiz(TEXTS, SUM),
+    "fewer than 6 words explain: The sum": quiz(SUM, "It is so."),
+    "Markdown in a choice": quiz("<code>1 + 1</code>", "`1 + 1`"),
+    "between empty lines": quiz("</summary>\n\n", "</summary>\n"),
+}
+BROKEN = {
+    **on("more", HYGIENE | SLIDES),
+    **on("exercises", EXERCISES),
+    **on("check", CHECKS),
+    **on("explorer", EXPLORERS),
+    **{problem: printed(text) for problem, text in PRINTED.items()},
+    **PARTS,
+    **QUIZ,
+}
+
+
+@pytest.mark.parametrize("problem", BROKEN)
+def test_a_broken_chapter_is_named(problem):
+    page = chapter(**BROKEN[problem])
+    assert any(problem in line for line in problems(page))
+
+
+def test_cells_that_were_not_run_in_order_are_named():
+    page = chapter()
+    page[-2].execution_count += 1
+    assert "its execution count is" in " ".join(problems(page))
+
+
+def test_a_check_may_use_what_a_check_before_it_made():
+    page = [check("b = 4", "assert b"), words(), check("assert b")]
+    assert list(checks_are_dispensable(page)) == []

@@ -1,0 +1,142 @@
+"""Outputs of notebooks: what a page shows of them, and what stops a build."""
+
+import contextlib
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from book._ext.book_site.source import notebook as view
+from book._ext.book_site.source.outputs import Refused, clean, cleaned
+from tools.source.cells import without_scripts
+from tools.source.taught import chapters
+
+NEEDED = [
+    '<table border="1" class="dataframe"><caption>A &amp; B</caption>'
+    '<thead><tr><th scope="col" style="text-align: right;">a</th></tr></thead>'
+    '<tbody><tr><td colspan="2">1 &lt; 2</td></tr></tbody></table>',
+    '<svg viewBox="0 0 9 9" role="img" aria-label="x"><title>T</title>'
+    '<defs><linearGradient id="g"><stop offset="0"/></linearGradient></defs>'
+    '<rect x="1" fill="url(#g)" stroke-width="2"/>'
+    '<a href="05_heads.html#x"><text y="2">5 × 5</text></a></svg>',
+    '<mask-explorer class="explorer" data-scripts="core mask-explorer" '
+    'data-words="[&quot;I&quot;, &quot;&lt;pad&gt;&quot;]">\n'
+    "<p>What it shows<br>without scripts.</p></mask-explorer>",
+    '<img src="data:image/png;base64,iVBORw0KGgo=" alt="a dot">',
+    '<details open=""><summary>More</summary><pre>a\n b</pre></details>',
+    "a &lt; b &amp; c",
+]
+# Each breaks one rule, and a few would if a rule were read loosely.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<SCRIPT SRC=//harm.example/x.js></SCRIPT>",
+    "<svg><script>alert(1)</script></svg>",
+    "<p ONCLICK=alert(1)>x</p>",
+    '<img src="x.png"onerror="alert(1)">',
+    "<svg><g onclick='alert(1)'></g></svg>",
+    "<mask-explorer onclick='alert(1)'></mask-explorer>",
+    '<a href="JaVaScRiPt:alert(1)">x</a>',
+    '<a href="java&#10;script:alert(1)">x</a>',
+    '<a href="\x01javascript:alert(1)">x</a>',
+    '<a href="https:\\harm.example">x</a>',
+    '<a href="data:text/html,<script>alert(1)</script>">x</a>',
+    '<svg><a xlink:href="javascript:alert(1)"><text>x</text></a></svg>',
+    '<svg><use href="https://harm.example/x.svg#a"/></svg>',
+    '<svg><animate attributeName="href" to="javascript:alert(1)"/></svg>',
+    "<svg><foreignObject></foreignObject></svg>",
+    "<svg><p>x</p></svg>",
+    '<svg><rect fill="URL( //harm.example/x )"/></svg>',
+    "<rect/>",
+    "<iframe></iframe>",
+    "<form></form>",
+    "<h1>A second title</h1>",
+    "<evil-element>x</evil-element>",
+    '<img src="//harm.example/x.png" alt="">',
+    '<img src="data:image/svg+xml;base64,PHN2Zz4=" alt="">',
+    '<p style="background: url(x.png)">x</p>',
+    '<p style="background:\\75rl(x)">x</p>',
+    '<p style="position: fixed; width: 100%">x</p>',
+    "<!-- a comment -->",
+    "<!DOCTYPE html>",
+    "<?xml version='1.0'?>",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "<p>x",
+    "<p>x</div>",
+    "<div/>x",
+    "<style>p { color: red }</style><script>alert(1)</script>",
+]
+
+
+@pytest.mark.parametrize("html", NEEDED, ids=range(len(NEEDED)))
+def test_what_pages_need_stays_as_it_is(html):
+    assert cleaned(html) == html
+
+
+def test_the_style_of_a_table_of_pandas_is_passed_over():
+    html = f"<div><style scoped>th {{ color: red }}</style>{NEEDED[0]}</div>"
+    assert cleaned(html) == f"<div>{NEEDED[0]}</div>"
+
+
+def test_what_could_do_harm_is_refused():
+    shown = []
+    for html in [*HOSTILE, *(f"<div>{html}</div>" for html in HOSTILE)]:
+        with contextlib.suppress(Refused):
+            shown.append((html, cleaned(html)))
+    assert shown == []
+
+
+def test_what_an_output_says_as_text_does_no_harm():
+    for html in HOSTILE:
+        said = html.replace("&", "&amp;").replace("<", "&lt;")
+        assert cleaned(f"<p>{said}</p>").count("<") == 2, html
+
+
+SAFE = {"text/plain": "x", "image/png": "aGk=", "text/latex": "$x$"}
+
+
+@pytest.mark.parametrize(
+    "data, refused",
+    [
+        (SAFE, []),
+        ({"application/javascript": "1"}, ["of this kind"]),
+        ({"application/vnd.jupyter.widget-view+json": 1}, ["of this kind"]),
+        ({"image/svg+xml": NEEDED[1]}, []),
+        ({"image/svg+xml": "<svg><script/></svg>"}, ["<script>"]),
+        ({"text/markdown": "**1** < 2"}, []),
+        ({"text/markdown": "a <!-- x -->"}, ["HTML in Markdown"]),
+        ({"text/markdown": "<SCRIPT>"}, ["HTML in Markdown"]),
+    ],
+)
+def test_of_an_output_the_kinds_are_left_that_a_page_may_show(data, refused):
+    output, said = new_output("display_data", SAFE | data), []
+    clean(output, said.append)
+    assert dict(output.data) == (SAFE if refused else SAFE | data)
+    assert said == [
+        f"{kind}: {why}" for kind, why in zip(data, refused, strict=False)
+    ]
+
+
+def test_all_outputs_of_the_book_are_shown_as_they_are():
+    for path in chapters():
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                data = output.get("data", {})
+                if "text/html" in data:
+                    data["text/html"] = without_scripts(data["text/html"])
+                before = dict(data)
+                clean(output, pytest.fail)
+                assert dict(data) == before
+
+
+def test_a_page_names_the_notebook_whose_output_it_refuses(caplog):
+    output = new_output("display_data", {"text/html": "<script>1</script>"})
+    cell = new_code_cell("show()", outputs=[output])
+    app = SimpleNamespace(env=SimpleNamespace(doc2path=lambda n: f"{n}.ipynb"))
+    content = [nbformat.writes(new_notebook(cells=[cell]))]
+    view.rewrite_notebook(app, "book/05_heads", content)
+    assert "<script" not in content[0]
+    (record,) = caplog.records  # and a warning fails the build
+    assert record.levelname == "WARNING"
+    said = record.getMessage()
+    assert said.startswith("book/05_heads: ") and "<script>" in said

@@ -1,0 +1,253 @@
+"""The book's own search: what it knows, and what it finds."""
+
+import gzip
+import re
+from collections import namedtuple
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_markdown_cell
+
+from book._ext.book_site.search.index import FILE, OF_SPHINX
+from tests.extension.conftest import anchors_of, build, index_of, soup_of
+from tests.site.visit import Visit, until
+from tools.source.taught import contents
+
+HERE = Path(__file__).parent
+QUERIES, UNTUNED = (
+    yaml.safe_load((HERE / f"{name}.yml").read_text())
+    for name in ("queries", "queries_untuned")
+)
+DOCUMENTS = [entry.document for entry in contents()]
+CHAPTER = "book/04_masks.html"
+TEX = re.compile(r"\\[A-Za-z]{2}|\\[()\[\]]|\$|[_^]\{")
+MARKUP = re.compile(r"`|\]\(|</?(?!pad>|bos>|eos>|unk>)[a-z]+>|&[a-z]+;")
+# How well the search finds what nobody thought of; see the file.
+UNTUNED_FOUND = 9
+SLIPS = {
+    "overlfow": "overflow",
+    "residaul connection": "residual connection",
+    "initialization": "initialisation",
+    "caches": "cache",
+    "embeding": "embedding",
+}
+Found = namedtuple("Found", "page anchor weight title terms bold text")
+
+
+@cache
+def known(site):
+    """All sections of the index; the terms of each as a list."""
+    index = index_of(site)
+    return [
+        Found(
+            index["pages"][page][0],
+            *(anchor, weight, title),
+            *([word for word in x.split("; ") if word] for x in (terms, bold)),
+            text,
+        )
+        for page, anchor, weight, title, terms, bold, text in index["sections"]
+    ]
+
+
+def place(site, address):
+    """`page#section` of a result; the top of a page is its first section."""
+    page, _, anchor = address.partition("#")
+    page = page.partition("?")[0].removeprefix("./")
+    anchor = anchor or soup_of(site / page).main.section["id"]
+    return f"{page.removesuffix('.html')}#{anchor}"
+
+
+@pytest.fixture(
+    scope="module",
+    params=["http", pytest.param("file", marks=pytest.mark.slow)],
+)
+def finder(request, browser, site, address):
+    """The search page, open; a function that types and reads the results."""
+    root = address if request.param == "http" else f"{site.as_uri()}/"
+    tab = browser.new_page()
+    visit = Visit(tab)
+    visit.load(f"{root}search.html")
+    field, status = tab.locator("main [name=q]"), tab.locator("#search-status")
+
+    def find(query):
+        field.fill("")
+        until(tab, "!document.querySelector('#search-results *')")
+        field.fill(query)
+        status.get_by_text(re.compile("section|Nothing")).wait_for()
+        links = tab.locator("#search-results a").all()
+        return [place(site, a.get_attribute("href")) for a in links[:2]]
+
+    yield find
+    assert all(url.startswith(root) for url in visit.requests)
+    visit.assert_calm()
+    tab.close()
+
+
+def test_a_query_finds_its_section_first_or_second(finder):
+    found = {query: finder(query) for query in QUERIES}
+    assert [q for q in QUERIES if not {*found[q]} & {*QUERIES[q]}] == []
+
+
+def test_queries_that_nobody_thought_of(finder):
+    found = [q for q, places in UNTUNED.items() if {*finder(q)} & {*places}]
+    assert len(found) >= UNTUNED_FOUND, found
+
+
+def test_a_slip_finds_the_same_and_nonsense_nothing(finder):
+    for typed, meant in SLIPS.items():
+        assert finder(typed)[0] == finder(meant)[0], typed
+    assert finder("qzxwv") == []
+
+
+def test_the_queries_ask_for_sections_that_are_there(site):
+    for places in [*QUERIES.values(), *UNTUNED.values()]:
+        for page, anchor in (place.split("#") for place in places):
+            assert anchor in anchors_of(site / f"{page}.html"), (page, anchor)
+
+
+@pytest.fixture
+def tab(browser, address):
+    """The search page, with its index in `window.index`."""
+    tab = browser.new_page()
+    tab.goto(f"{address}search.html")
+    tab.evaluate("SearchBox.ready().then((made) => (window.index = made))")
+    until(tab, "window.index")
+    yield tab
+    tab.close()
+
+
+def test_a_letter_is_no_beginning_of_a_word(tab):
+    words = "(query) => index.find(query).flatMap((result) => result.asked)"
+    asked = tab.evaluate(words, "why divide by sqrt d")
+    begun = {word for word in asked if word.startswith("d")}
+    assert {word for word in begun if not word.startswith("divid")} == {"d"}
+
+
+LOST = """(aliases) => aliases.filter(([name, meaning]) => {
+  const { parts, split, telling } = SearchWords;
+  const phrase = (text) =>
+    ` ${telling(split(text).flatMap(parts)).join(" ")} `;
+  const wanted = phrase(meaning);
+  window.texts ??= index.sections.flatMap(({ title, terms, texts }) =>
+    [title, ...terms.split("; "), texts[3]].map(phrase),
+  );
+  return !texts.some((text) => text.includes(wanted));
+})"""
+
+
+@pytest.mark.slow
+def test_every_alias_leads_somewhere(tab, site):
+    aliases = index_of(site)["aliases"]
+    assert {"sdpa", "rope", "kv cache"} <= aliases.keys()
+    nowhere = ["x", "rotary masks of the moon"]
+    pairs = [*map(list, aliases.items()), nowhere]
+    assert tab.evaluate(LOST, pairs) == [nowhere]
+
+
+@pytest.mark.slow
+def test_the_index_is_small_and_loaded_when_asked_for(browser, site, address):
+    assert len(gzip.compress((site / FILE).read_bytes())) < 230_000
+    visit = Visit(browser.new_page())
+    visit.load(address + CHAPTER)
+    assert not [u for u in visit.requests if u.endswith(FILE)]
+    visit.tab.locator(".book-search input").focus()
+    until(visit.tab, "globalThis.bookIndex")
+    assert len([u for u in visit.requests if u.endswith(FILE)]) == 1
+    visit.tab.close()
+
+
+def test_the_index_has_every_section_and_no_other(site):
+    there = {(section.page, section.anchor) for section in known(site)}
+    for page, anchor in there:
+        assert not anchor or anchor in anchors_of(site / page), (page, anchor)
+    for page in (f"{name}.html" for name in DOCUMENTS):
+        places = soup_of(site / page).main.select("section[id], dt[id]")
+        ids = [tag["id"] for tag in places if len(tag["id"]) > 1]
+        assert [i for i in ids[1:] if (page, i) not in there] == []
+        assert (page, "") in there
+
+
+def test_works_and_api_names_are_found_by_name(site):
+    titles = {s.title for s in known(site) if s.weight < 1}
+    names = {"MultiHeadAttention", "causal_mask", "beam_search"}
+    assert names | {"Vaswani 2017"} <= titles
+    (module,) = (s for s in known(site) if s.anchor == "the-module")
+    assert "MultiHeadAttention" in module.terms
+    rotary = next(s for s in known(site) if s.title.startswith("Turning"))
+    assert {"rotary positions", "rope"} <= {t.lower() for t in rotary.terms}
+    captions = [s for s in known(site) if "Three beams write month" in s.text]
+    assert [s.anchor for s in captions] == ["several-texts-at-once"]
+
+
+def test_a_text_is_prose(site):
+    """No TeX, no markup, no line of code, and no answer of a quiz."""
+    for section in known(site):
+        for text in (section.title, section.text, *section.terms):
+            assert not TEX.search(text) and not MARKUP.search(text), section
+    for name in DOCUMENTS:
+        page = f"{name}.html"
+        text = "\n".join(s.text for s in known(site) if s.page == page)
+        folded = soup_of(site / page).select(".quiz details p")
+        answers = [" ".join(p.get_text().split()) for p in folded]
+        assert not [a for a in answers if len(a) > 30 and a in text]
+        for box in soup_of(site / page).select(".cell pre"):
+            lines = map(str.strip, box.get_text().splitlines())
+            assert not [x for x in lines if len(x) >= 24 and x in text], page
+
+
+def found(small):
+    """What the search of the small book knows, by page and place."""
+    sections = known(small / "_build" / "html")
+    return {(Path(s.page).stem, s.anchor): s for s in sections}
+
+
+def test_a_term_is_known_where_it_is_first_used(small):
+    sections = found(small)
+    assert sections["01_one", ""].terms == ["key", "name"]
+    assert sections["01_one", ""].bold == ["keys", "nothing"]
+    assert sections["02_two", "how"].bold == ["key", "name"]
+    assert sections["02_two", "how"].terms == ["softmax"]
+    entry = sections["glossary", "term-key"]
+    assert entry.title == "key (name)"
+    assert entry.text == "What something is found by."
+    aliases = index_of(small / "_build" / "html")["aliases"]
+    assert aliases["name"] == "key"
+
+
+def test_the_pages_that_are_made_are_known(small):
+    sections = found(small)
+    name = sections["library_1", "softmax-softmax"]
+    assert name.title == "softmax" and "def softmax" not in name.text
+    work = sections["bibliography", "vaswani2017"]
+    assert work.title == "Vaswani 2017"
+    assert "Attention is all you need." in work.text
+    one = sections["01_one", ""]
+    assert one.title == "One" and one.text.endswith(
+        "A key finds; Vaswani says so. All keys do, and nothing else."
+    )
+
+
+def test_nothing_of_sphinx_s_search_is_shipped(small):
+    site = small / "_build" / "html"
+    assert not [name for name in OF_SPHINX if (site / name).exists()]
+    page = (site / "book" / "01_one.html").read_text()
+    assert not re.search("searchtools|doctools|sphinx_highlight", page)
+
+
+@pytest.mark.slow
+def test_a_rebuild_keeps_all_pages_in_the_search(small):
+    before = found(small)
+    path = small / "book" / "02_two.ipynb"
+    notebook = nbformat.read(path, 4)
+    notebook.cells.append(new_markdown_cell("More."))
+    nbformat.write(notebook, path)
+    build(small)
+    known.cache_clear()
+    after = found(small)
+    assert after.keys() == before.keys()
+    assert [key for key in after if after[key] != before[key]] == [
+        ("02_two", "how")
+    ]

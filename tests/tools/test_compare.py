@@ -1,0 +1,220 @@
+"""What the comparison lets pass, and what it does not."""
+
+import base64
+import io
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from tools.chapters.compare import (
+    figure_difference,
+    outputs_difference,
+    text_difference,
+    units_apart,
+)
+
+SAME = [
+    ("[0.3374, -0.1778]", "[0.3373, -0.1779]"),
+    ("-0.0001", "0.0000"),
+    ("[ 0.0000, -0.1234]", "[-0.0000, -0.1234]"),
+    (" 9.99 |", "10.00 |"),
+    ("x=9.99", "x=10.00"),
+    ("1.23e-05", "1.24e-05"),
+    ("0.30000000000000004", "0.30000000000000005"),
+    ("The mean is 0.25.", "The mean is 0.26."),
+    ("25.37%", "25.38%"),
+    ("0.50+0.25j", "0.51+0.25j"),
+    ("a 0.10 b 0.20\nc 0.30", "a 0.11 b 0.19\nc 0.31"),
+]
+DIFFERENT = [
+    ("0.3374", "0.3376"),
+    ("-0.0001", "0.0001"),
+    ("0.30000000000000004", "0.30000000000000006"),
+    ("0.25", "0.250"),
+    ("1.23e-05", "1.23e-06"),
+    ("1.23e-05", "1.25e-05"),
+    ("1.23e-05", "1.23"),
+    ("0.5", "0.6"),
+    ("tensor([1., 0.])", "tensor([1., 1.])"),
+    ("tensor([1.])", "tensor([1.0000])"),
+    ("torch.Size([2, 3])", "torch.Size([2, 4])"),
+    ("query", "key"),
+    ("a b", "a  b"),
+    ("a  0.25", "a 0.25"),
+    ("x  9.99", "x 9.98"),
+    ("a\nb", "a b"),
+    ("a", "a\n"),
+    ("0.25", "0.25 0.25"),
+    ("2.13.00", "2.13.01"),
+    ("2019.03.03", "2019.03.04"),
+    ("fig_0.25", "fig_0.26"),
+    ("x0.25", "x0.26"),
+    ("fig-0.25.png", "fig-0.26.png"),
+    ("0x1.80p3", "0x1.81p3"),
+    ("0.25s", "0.26s"),
+    ("nan", "0.00"),
+]
+
+
+@pytest.mark.parametrize(("stored", "new"), SAME)
+def test_same(stored, new):
+    assert text_difference(stored, new) is None
+    assert text_difference(new, stored) is None
+
+
+@pytest.mark.parametrize(("stored", "new"), DIFFERENT)
+def test_different(stored, new):
+    assert text_difference(stored, new)
+    assert text_difference(new, stored)
+
+
+digits = st.integers(min_value=-(10**40), max_value=10**40)
+
+
+def printed(count: int, decimals: int) -> str:
+    """`count` units of the last of `decimals` decimals, as text."""
+    whole, rest = divmod(abs(count), 10**decimals)
+    return f"{'-' * (count < 0)}{whole}.{rest:0{decimals}d}"
+
+
+@given(digits, st.integers(min_value=-5, max_value=5), st.integers(2, 30))
+def test_distance_is_exact(count, step, decimals):
+    stored, new = printed(count, decimals), printed(count + step, decimals)
+    assert units_apart(stored, new) == abs(step)
+    difference = text_difference(f"w={stored},", f"w={new},")
+    assert (difference is None) == (abs(step) <= 1)
+
+
+@given(st.text(), st.text())
+def test_texts_without_decimals_must_be_equal(stored, new):
+    stored, new = stored.replace(".", ""), new.replace(".", "")
+    assert text_difference(stored, stored) is None
+    assert (text_difference(stored, new) is None) == (stored == new)
+
+
+def test_the_message_shows_the_first_line_that_differs():
+    stored = "shape (2, 2)\n[0.1234, -0.1778]\n[0.5000,  0.5000]"
+    new = "shape (2, 2)\n[0.1235, -0.1775]\n[0.5000,  0.9000]"
+    assert text_difference(stored, new) == (
+        "line 2: -0.1778 became -0.1775: 3 units of the last printed digit, "
+        "1 is allowed\n"
+        "  stored: [0.1234, -0.1778]\n"
+        "  new:    [0.1235, -0.1775]"
+    )
+    message = text_difference("x" * 5000 + "cat", "x" * 5000 + "dog")
+    assert "cat" in message and "dog" in message and len(message) < 400
+    message = text_difference("a\nb", "a")
+    assert "(no such line)" in message and "the new output ends" in message
+
+
+@cache
+def picture(size=(6, 4), bar=0.7, label="0.34", point=0.4, scale=1.0) -> str:
+    """A plot as in the book, as base64-encoded PNG."""
+    with style.context("default"):  # whatever other tests have set
+        figure = Figure(figsize=size, dpi=200)
+        axes = figure.subplots()
+        axes.bar(["cat", "sat"], [0.3 * scale, bar * scale])
+        axes.plot([0, 0.5, 1], [0.1 * scale, 0.9 * scale, 0.2 * scale])
+        axes.scatter([0.2, 0.6, point], [0.2, 0.8, 0.5], s=9)
+        axes.text(0.5, 0.5, label, fontsize=7)
+        axes.set_ylim(0, 1)
+        file = io.BytesIO()
+        figure.savefig(file, format="png")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def test_antialiasing_may_differ():
+    was, now = picture(), picture(scale=1 + 1e-6)
+    assert was != now, "this pair of figures tests nothing"
+    assert figure_difference(was, now) is None
+    assert figure_difference(now, was) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bar": 0.69}, "RMS"),
+        ({"label": "0.35"}, "RMS"),
+        ({"point": 0.41}, "RMS"),
+        ({"size": (6, 4.005)}, "1200 x 800 pixels stored, 1200 x 801"),
+    ],
+)
+def test_different_figure(change, message):
+    assert message in figure_difference(picture(), picture(**change))
+
+
+def result(**data) -> dict:
+    data = {kind.replace("_", "/"): value for kind, value in data.items()}
+    return {"output_type": "execute_result", "data": data}
+
+
+def stream(text: str, name: str = "stdout") -> dict:
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def error(value: str) -> dict:
+    kind = {"output_type": "error", "ename": "ValueError"}
+    return kind | {"evalue": value, "traceback": ["a path", "a line"]}
+
+
+def drawn(text="<Figure size 640x480>", **changed) -> dict:
+    return result(text_plain=text, image_png=picture(**changed))
+
+
+def html(text: str) -> dict:
+    return result(text_html=text)
+
+
+ELEMENT = "<a-b>\n<p>1</p>\n</a-b>"
+SCRIPT = "\n<script data-explorer>\nlet a = 1;\n</script>"
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "message"),
+    [
+        ([], [], None),
+        ([stream("0.25")], [stream("0.26")], None),
+        ([stream("0.25")], [stream("0.27")], "stdout, line 1"),
+        ([stream("a")], [], "stored: stdout\nnew:    no output"),
+        ([], [stream("old!", "stderr")], "new:    stderr\nold!"),
+        (
+            [stream("a"), drawn()],
+            [drawn(), stream("a")],
+            "stored: stdout, then image/png + text/plain",
+        ),
+        ([drawn()], [drawn() | {"output_type": "display_data"}], None),
+        ([drawn()], [drawn("<Figure size 640x481>")], "text/plain, line 1"),
+        ([drawn()], [drawn(bar=0.6)], "image/png, the figure changed"),
+        ([html("<b>0.25</b>")], [html("<b>0.26</b>")], None),
+        ([html("<b>0.25</b>")], [html("<i>0.25</i>")], "text/html, line 1"),
+        (
+            [result(application_json={"a": [1]})],
+            [result(application_json={"a": [2]})],
+            "application/json, line 3",
+        ),
+        ([error("rank 3")], [error("rank 3")], None),
+        ([error("rank 3")], [error("rank 4")], "evalue, line 1"),
+        # The scripts of an explorer that has just been run.
+        ([html(ELEMENT)], [html(ELEMENT + SCRIPT)], None),
+        (
+            [html(ELEMENT.replace("1", "2"))],
+            [html(ELEMENT + SCRIPT)],
+            "text/html, line 2",
+        ),
+    ],
+)
+def test_outputs(stored, new, message):
+    difference = outputs_difference(stored, new)
+    assert difference == message or message in difference
+
+
+def test_figures_can_be_left_out():
+    changed = drawn() | {"data": {"text/plain": "<F>", "image/png": ""}}
+    was = result(text_plain="<F>", image_png=picture())
+    assert outputs_difference([was], [changed], figures=False) is None
+    gone = result(text_plain="<F>")
+    assert outputs_difference([was], [gone], figures=False)

@@ -1,0 +1,1 @@
+"""Chapters are written, run, compared and held to the rules."""

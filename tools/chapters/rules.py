@@ -1,0 +1,308 @@
+"""The four rules that keep the chapters and book/lib one.
+
+    same      a cell that begins `# lib/<module>.py` is the library's own
+              text of what it names, each docstring cut to its first line
+    unique    no other cell defines a name that a taught module defines
+    in order  a chapter imports from taught modules only what a cell before
+              it has taught; a module imports only modules above it
+    complete  every public definition of a taught module is taught once
+
+`python -m tools.chapters.rules` lists what breaks them.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from math import inf
+from pathlib import Path
+
+from nbformat.v4 import reads
+
+from tools.source.taught import (
+    MARKER,
+    ROOT,
+    as_taught,
+    chapters,
+    definitions,
+    is_taught,
+    library,
+    symbols,
+)
+
+# What a definition may use though no chapter teaches it.
+FOUNDATION = {"runtime", "validate", "checkpoints"}
+# Plumbing that a definition may name; it stands on what chapters teach, be it
+# later than the definition.
+PLUMBING = {"decoders"}
+
+
+def imported(tree: ast.Module, package: str = "") -> Iterator[list[str]]:
+    """The parts of every dotted name that is imported.
+
+    Relative imports start at the package of lib that the code is in.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            paths = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            here = ["lib", *package.split("/")] if package else ["lib"]
+            start = here[: len(here) + 1 - node.level] if node.level else []
+            start += node.module.split(".") if node.module else []
+            paths = [[*start, alias.name] for alias in node.names]
+        else:
+            continue
+        yield from paths
+
+
+def names_bound(cell: str) -> set[str]:
+    """The names a cell gives a value, other than by importing from lib."""
+    found = symbols(cell).get_symbols()
+    names = {s.get_name() for s in found if s.is_assigned()}
+    for node in ast.walk(ast.parse(cell)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            is_lib = (getattr(node, "module", "") or "").split(".")[0] == "lib"
+            names |= {
+                alias.asname or alias.name
+                for alias in node.names
+                if alias.asname or not is_lib
+            }
+    return names
+
+
+def top(module: str) -> str:
+    """The package of lib that a module is in, or the module."""
+    return module.partition("/")[0]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell, and where it stands."""
+
+    where: str
+    source: str
+
+    @property
+    def module(self) -> str | None:
+        """The module that a definition cell shows."""
+        marked = MARKER.match(self.source)
+        return marked[1] if marked else None
+
+
+@dataclass(frozen=True)
+class Book:
+    """The library's modules by name, and the code cells of all chapters."""
+
+    library: dict[str, str]
+    cells: list[Cell]
+
+    @cached_property
+    def taught(self) -> list[str]:
+        """The modules to be taught, those that no cell shows yet at the end.
+
+        The others serve the chapters. Their names are free for variables.
+        """
+        shown = [cell.module for cell in self.cells]
+        return [
+            module
+            for module in dict.fromkeys([*shown, *self.library])
+            if module in self.library
+            if module in shown or "/" not in module
+            if is_taught(self.library[module])
+        ]
+
+    def span(self, module: str) -> tuple[float, float]:
+        """The first and the last cell that shows a module or package."""
+        places = [
+            n
+            for n, cell in enumerate(self.cells)
+            if cell.module and top(cell.module) == module
+        ]
+        return min(places, default=inf), max(places, default=inf)
+
+    def from_lib(self, path: list[str]) -> tuple[str, str | None] | None:
+        """The module of lib that is imported, and what of it.
+
+        A whole module has the name None; what is not of lib is None.
+        """
+        root, *parts = path
+        if root != "lib" or not parts:
+            return None
+        deeper = "/".join(parts[:2])
+        module = deeper if deeper in self.library else parts[0]
+        rest = parts[module.count("/") + 1 :]
+        return module, rest[0] if rest else None
+
+    @property
+    def public(self) -> list[tuple[str, str]]:
+        """(module, name) of everything that the chapters must teach."""
+        return [
+            (module, name)
+            for module in self.taught
+            for name in definitions(self.library[module])
+            if not name.startswith("_")
+        ]
+
+    @property
+    def imports(self) -> dict[str, set[str]]:
+        """What each module or package of the library imports from it."""
+        found = {}
+        for name, source in self.library.items():
+            is_package = any(n.startswith(f"{name}/") for n in self.library)
+            package = name if is_package else name.rpartition("/")[0]
+            paths = imported(ast.parse(source), package)
+            modules = {top(m[0]) for m in map(self.from_lib, paths) if m}
+            own = found.setdefault(top(name), set())
+            own |= modules - {top(name)}
+        return found
+
+
+def read_book(root: Path = ROOT) -> Book:
+    """Read the library and the chapters of a table of contents.
+
+    Raises:
+        ValueError: a code cell is not plain Python.
+    """
+    cells = []
+    for path in chapters(root):
+        notebook = reads(path.read_text(encoding="utf-8"))
+        code = [c.source for c in notebook.cells if c.cell_type == "code"]
+        for number, source in enumerate(code, start=1):
+            cells.append(Cell(f"{path.name}, code cell {number}", source))
+            try:
+                ast.parse(source)
+            except SyntaxError as error:
+                raise ValueError(
+                    f"{cells[-1].where}: line {error.lineno} is not plain "
+                    f"Python: {error.text}"
+                ) from None
+    return Book(library(root), cells)
+
+
+def same(book: Book) -> Iterator[str]:
+    for cell in book.cells:
+        if not cell.module:
+            continue
+        file = f"lib/{cell.module}.py"
+        if cell.module not in book.taught:
+            yield f"{cell.where}: same: {file} is not a taught module"
+            continue
+        try:
+            expected = as_taught(book.library[cell.module], cell.source)
+        except LookupError as error:
+            yield f"{cell.where}: same: {file} does not define {error}"
+            continue
+        if cell.source != expected:
+            yield (
+                f"{cell.where}: same: this is not the text of {file}; change "
+                "the library, not the cell, and run `make sync`"
+            )
+
+
+def unique(book: Book) -> Iterator[str]:
+    home = {}
+    for module, name in book.public:
+        if name in home:
+            yield f"lib/{module}.py: unique: {home[name]}.{name} exists too"
+        home[name] = module
+    for cell in book.cells:
+        if cell.module:
+            continue
+        for name in sorted(names_bound(cell.source) & home.keys()):
+            yield (
+                f"{cell.where}: unique: {name} is the name of a definition "
+                f"in lib/{home[name]}.py; use another one, or begin the cell "
+                f"with `# lib/{home[name]}.py` and run `make sync`"
+            )
+
+
+def in_order(book: Book) -> Iterator[str]:
+    yield from library_in_order(book)
+    taught = set()
+    for cell in book.cells:
+        for module, name in filter(
+            None, map(book.from_lib, imported(ast.parse(cell.source)))
+        ):
+            if module in book.library and module not in book.taught:
+                continue
+            wanted = {(module, name)}
+            if name is None:
+                wanted = {one for one in book.public if one[0] == module}
+            for _, missing in sorted(wanted - taught):
+                yield (
+                    f"{cell.where}: in order: it imports {missing} of "
+                    f"lib/{module}.py, which no cell before it teaches; move "
+                    "the import below the definition cell"
+                )
+        if cell.module:
+            taught |= {(cell.module, n) for n in definitions(cell.source)}
+
+
+def library_in_order(book: Book) -> Iterator[str]:
+    """A definition uses what was taught before it and the foundation."""
+    imports = book.imports
+    for module, others in imports.items():
+        for name in sorted(others):
+            if why := misplaced(book, module, name):
+                yield (
+                    f"lib/{module}.py: in order: it imports lib.{name}, {why}"
+                )
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        yield f"lib: in order: modules import each other: {circle}"
+
+
+def misplaced(book: Book, module: str, other: str) -> str | None:
+    """Why a module may not import another; None if it may."""
+    taught = {top(name) for name in book.taught}
+    if other not in book.library:
+        return "which does not exist"
+    if other in FOUNDATION | PLUMBING:
+        return None
+    if module in FOUNDATION:
+        return "but all others rest on it"
+    if module not in taught:
+        return None
+    if other not in taught:
+        return "which is not taught"
+    begin, end = book.span(other)
+    own_begin, own_end = book.span(module)
+    if begin >= own_begin and end >= own_end:
+        return "which is not taught before it"
+    return None
+
+
+def complete(book: Book) -> Iterator[str]:
+    for module, name in book.public:
+        cells = [
+            cell.where
+            for cell in book.cells
+            if cell.module == module and name in definitions(cell.source)
+        ]
+        if not cells:
+            yield (
+                f"lib/{module}.py: complete: no chapter teaches {name}; begin "
+                f"a cell with `# lib/{module}.py`, name it there, and run "
+                "`make sync`"
+            )
+        elif len(cells) > 1:
+            yield (
+                f"lib/{module}.py: complete: {name} is taught in "
+                f"{' and in '.join(cells)}; keep one of them"
+            )
+
+
+RULES = (same, unique, in_order, complete)
+
+
+def problems(book: Book) -> list[str]:
+    """What breaks the rules, one line each."""
+    return [problem for rule in RULES for problem in rule(book)]
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(problems(read_book())) or 0)

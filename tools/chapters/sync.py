@@ -1,0 +1,218 @@
+"""`make sync`: write, run and tidy the notebooks.
+
+Every chapter gets its first cell, its badge and the library's text in its
+definition cells, is run from top to bottom on the kernel book-cpu, and is
+stored in one normal form, so that a second run changes nothing.
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import (
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
+from nbformat.v4 import reads
+from traitlets.config import Config
+
+from tools.source import cells, colab
+from tools.source.taught import (
+    MARKER,
+    ROOT,
+    as_taught,
+    chapters,
+    library,
+)
+
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+# What the site, nbval and nbgrader read; editors leave much more behind.
+CELL_METADATA = {"book", "mystnb", "nbgrader", "slideshow", "tags"}
+# A cell with a title is folded: in Colab, and in Jupyter.
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}}
+SECONDS = 300  # a cell may take
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class SyncError(Exception):
+    """Why a notebook cannot be synced: notebook, cell and reason."""
+
+
+def read(path: Path):
+    """A notebook as it lies there: nothing added, nothing upgraded."""
+    return reads(path.read_text(encoding="utf-8"))
+
+
+def to_text(notebook) -> str:
+    """The text of a notebook's file."""
+    text = nbformat.writes(notebook, nbformat.NO_CONVERT, ensure_ascii=False)
+    return text.rstrip("\n") + "\n"
+
+
+def code_cells(notebook) -> list:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def write_cells(notebook, name: str, root: Path) -> None:
+    """Write what is not the author's.
+
+    That is the first cell, the badge, the minutes and the definitions.
+    """
+    address = colab.stored_address(root)
+    colab.put_first_cell(notebook, colab.first_cell(address, colab.pins(root)))
+    try:
+        colab.put_badge(notebook, colab.badge(address, name))
+    except ValueError as error:
+        raise SyncError(f"{name}: {error}") from None
+    modules = library(root)
+    for number, cell in enumerate(code_cells(notebook), start=1):
+        if marked := MARKER.match(cell.source):
+            try:
+                cell.source = as_taught(modules[marked[1]], cell.source)
+            except (LookupError, SyntaxError) as error:
+                raise SyncError(
+                    f"{name}, code cell {number}: lib/{marked[1]}.py does "
+                    f"not define this: {error}"
+                ) from None
+    cells.put_effort(notebook.cells)
+
+
+def execute(notebook, folder: Path, name: str) -> None:
+    """Run a notebook in a folder, on book-cpu.
+
+    Raises:
+        SyncError: a cell fails, takes too long, or ends the kernel.
+    """
+    with tempfile.TemporaryDirectory(prefix="book-kernel-") as sockets:
+        client = NotebookClient(
+            notebook,
+            kernel_name="book-cpu",
+            timeout=SECONDS,
+            record_timing=False,
+            resources={"metadata": {"path": str(folder)}},
+            config=Config(KernelManager={
+                "transport": "ipc",  # no two kernels can race for a port
+                "connection_file": f"{sockets}/kernel.json",
+            }),
+        )  # fmt: skip
+        number = 0
+        with client.setup_kernel():
+            for index, cell in enumerate(notebook.cells):
+                number += cell.cell_type == "code"
+                try:
+                    client.execute_cell(cell, index)
+                except CellExecutionError as error:
+                    lines = COLOURS.sub("", error.traceback).split("\n")
+                    why = "\n".join(lines[-12:]).rstrip()
+                except (CellTimeoutError, DeadKernelError) as error:
+                    why = str(error)
+                else:
+                    continue
+                raise SyncError(f"{name}, code cell {number}:\n{why}")
+
+
+def normalise(notebook) -> None:
+    """Bring a notebook into the one form in which it is stored."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict(METADATA)
+    give_ids(notebook.cells)
+    for cell in notebook.cells:
+        kept = CELL_METADATA & {k for k, v in cell.metadata.items() if v}
+        kept_metadata = {key: cell.metadata[key] for key in kept}
+        if cells.is_folded(cell):
+            kept_metadata |= FOLDED
+        cell.metadata = nbformat.from_dict(kept_metadata)
+    for count, cell in enumerate(code_cells(notebook), start=1):
+        cell.execution_count = count
+        cell.outputs = merge_streams(cell.outputs)
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = count
+            if "text/html" in output.get("data", {}):
+                html = cells.without_scripts(output.data["text/html"])
+                output.data["text/html"] = html
+
+
+def give_ids(all_cells: list) -> None:
+    """Number the cells that have no id, or that of a cell before them."""
+    used, next_number = set(), 1
+    known = {cell.get("id") for cell in all_cells}
+    for cell in all_cells:
+        if cell.get("id") is None or cell.id in used:
+            while f"cell-{next_number}" in known:
+                next_number += 1
+            cell.id = f"cell-{next_number}"
+            next_number += 1
+        used.add(cell.id)
+
+
+def merge_streams(outputs: list) -> list:
+    """One output for each stream, where its first piece stood."""
+    merged, streams = [], {}
+    for output in outputs:
+        if output.output_type != "stream":
+            merged.append(output)
+        elif output.name in streams:
+            streams[output.name].text += output.text
+        else:
+            streams[output.name] = output
+            merged.append(output)
+    return merged
+
+
+def synced(path: Path, root: Path = ROOT, run: bool = True) -> str:
+    """The text that a chapter's file must have.
+
+    With `run` False the stored outputs are taken as they are: nbval proves
+    them.
+    """
+    notebook = read(path)
+    write_cells(notebook, path.name, root)
+    if run:
+        execute(notebook, path.parent, path.name)
+    normalise(notebook)
+    return to_text(notebook)
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
+    """Sync the chapters; returns what `sys.exit` is to be given."""
+    parser = argparse.ArgumentParser(prog="sync", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", help="chapters, such as 02; all if none is named"
+    )
+    parser.add_argument(
+        "--stored",
+        action="store_true",
+        help="run nothing and keep the outputs, as after a new address",
+    )
+    options = parser.parse_args(arguments)
+    wanted = tuple(options.names) or ("",)
+    paths = [p for p in chapters(root) if p.name.startswith(wanted)]
+    if not paths:
+        return f"sync: no chapter in _toc.yml is named {' or '.join(wanted)}"
+    for path in paths:
+        try:
+            text = synced(path, root, run=not options.stored)
+        except SyncError as error:
+            return f"sync: {error}\nThe file is as it was."
+        is_same = text == path.read_text(encoding="utf-8")
+        if not is_same:
+            path.write_text(text, encoding="utf-8")
+        print(f"{path.name}: {'up to date' if is_same else 'written'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

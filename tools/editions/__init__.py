@@ -1,0 +1,1 @@
+"""What the book is made into: students' notebooks, slides, PDF, branches."""

@@ -1,0 +1,61 @@
+"""What Colab opens: the chapters with the address in their first cell.
+
+Beside them lies all that they run on, so that a notebook fetches the very
+state of the book that it belongs to.
+"""
+
+from pathlib import Path
+
+from tools.chapters import sync
+from tools.source import colab
+from tools.source.address import Place
+from tools.source.taught import chapters
+
+README = """\
+# Notebooks
+
+`make publish` has written these from `{branch}` of {url}: the chapters, with
+that address in their first cells, and what they run on. Change them there.
+"""
+
+
+def write(folder: Path, place: Place, tracked: list[str], root: Path) -> None:
+    """Fill an empty folder with all that the branch is to hold.
+
+    Args:
+        folder: to be filled.
+        place: whose address the notebooks carry.
+        tracked: the files of the book, seen from its root.
+        root: of the book.
+    """
+    handed_out = colab.student_path(root)
+    kept = (*colab.COPIED, *colab.LICENCES, *filter(None, [handed_out]))
+    for name in tracked:
+        if name.startswith(tuple(f"{k}/" for k in kept)) or name in kept:
+            put(folder / name, (root / name).read_bytes())
+    for path in chapters(root):
+        write_notebook(path, "book", folder, place, root)
+    if handed_out:
+        for path in sorted((root / handed_out).glob("*.ipynb")):
+            write_notebook(path, handed_out, folder, place, root)
+    text = README.format(branch=place.branch, url=place.url)
+    put(folder / "README.md", text.encode())
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file into a folder that may not be there yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def write_notebook(
+    path: Path, within: str, folder: Path, place: Place, root: Path
+) -> None:
+    """A notebook that fetches the branch in which it lies."""
+    notebook = sync.read(path)
+    here = colab.Address(place.url, place.notebooks)
+    count = sync.code_cells(notebook)[0].execution_count
+    colab.put_first_cell(notebook, colab.first_cell(here, colab.pins(root)))
+    sync.code_cells(notebook)[0].execution_count = count
+    colab.put_badge(notebook, colab.badge(here, path.name, within))
+    put(folder / within / path.name, sync.to_text(notebook).encode())

@@ -1,0 +1,91 @@
+"""`make slides`: a deck of slides for every chapter, beside the website."""
+
+import argparse
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from book._ext.book_site.pages import slides as links
+from tools.editions.slides import deck, render
+from tools.source.taught import ROOT, chapters
+
+HERE = Path(__file__).parent
+SITE = ROOT / "_build" / "html"
+STATIC = ROOT / "book" / "_static"
+SHARED = re.compile(
+    r"^(?:@font-face|:root(?:\[data-theme=\"\w+\"\])?|\.highlight :is[^{]*"
+    r"|\.katex \[style[^{]*) \{.*?\}$",
+    re.M | re.S,
+)
+
+
+def style() -> str:
+    """The style sheet: what all pages of the book share, then the slides."""
+    shared = SHARED.findall((STATIC / "custom.css").read_text("utf-8"))
+    text = "\n".join(shared).replace('url("', 'url("../../_static/')
+    return f"{text}\n\n{(HERE / 'slides.css').read_text('utf-8')}"
+
+
+def put_files(site: Path) -> None:
+    """What all decks load: scripts, style, and the fonts of the website."""
+    folder = site / links.FOLDER / "reveal"
+    shutil.copytree(HERE / "vendor", folder, dirs_exist_ok=True)
+    shutil.copy(HERE / "slides.js", folder)
+    (folder / "slides.css").write_text(style(), "utf-8")
+    static = site / "_static"
+    for name in ("fonts", "katex"):
+        shutil.copytree(STATIC / name, static / name, dirs_exist_ok=True)
+    shutil.copy(STATIC / "favicon.svg", static)
+
+
+def put_deck(path: Path, site: Path, book: str) -> int:
+    """Write the deck of a chapter; the number of its slides, 0 if none."""
+    cells = nbformat.read(path, as_version=4).cells
+    if not deck.has_slides(cells):
+        return 0
+    try:
+        slides = deck.slides(cells)
+    except deck.SlideError as error:
+        sys.exit(f"{path.name}: {error}")
+    text, images = render.page(slides, path.stem, book)
+    (site / links.FOLDER / f"{path.stem}.html").write_text(text, "utf-8")
+    (site / "_images").mkdir(exist_ok=True)
+    for name, png in images.items():
+        if not (site / "_images" / name).exists():
+            (site / "_images" / name).write_bytes(png)
+    return len(slides)
+
+
+def named(names: list[str]) -> list[Path]:
+    """The notebooks with these numbers or paths; all chapters for none."""
+    known = {path.stem[:2]: path for path in chapters()}
+    return [known.get(name, Path(name)) for name in names or known]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the decks, and say which chapters have none."""
+    parser = argparse.ArgumentParser(prog="python -m tools.editions.slides")
+    parser.add_argument("chapter", nargs="*", help="04, or a notebook")
+    parser.add_argument("--out", type=Path, default=SITE, help="a folder")
+    options = parser.parse_args(arguments)
+    book = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
+    put_files(options.out)
+    without = []
+    for path in named(options.chapter):
+        if number := put_deck(path, options.out, book):
+            place = options.out / links.FOLDER / f"{path.stem}.html"
+            print(f"{place}: {number} slides")
+        else:
+            without.append(path.stem)
+    if without:
+        print(f"No cell has a slide type, so no slides: {', '.join(without)}")
+    links.link(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Exercises are read, tried, broken by rule, and told of to teachers."""

@@ -1,0 +1,120 @@
+"""Break the solutions by rule, and see whether the checks notice.
+
+`python -m tools.exercises.mutants` tries every mutant of every solution (a
+changed operator, axis, constant, argument or call), writes `book/teach/
+kill_rates.json` and prints a line an exercise. `--stale` retries only the
+exercises whose solution or description has changed.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tools.exercises.tasks import GIVEN_LINE, Task, TooSlow, outcome, tasks
+from tools.faults.generate import generated
+from tools.source.taught import ROOT
+
+RECORD = ROOT / "book" / "teach" / "kill_rates.json"
+SEEDS = (0, 1, 2)
+SECONDS = 20  # a mutant may take; what never ends is found
+
+
+def digest(task: Task) -> str:
+    """What the result of an exercise depends on."""
+    folder = ROOT / "book" / "kit" / "exercises"
+    own = folder / f"chapter_{task.chapter:02}.py"
+    texts = [task.solution, own.read_text(encoding="utf-8")]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+def mutants(task: Task) -> dict[str, str]:
+    """Each mutant of the solution by the line that was changed.
+
+    What a student is given stays as it is.
+    """
+    solution = task.solution
+    given = [found.span() for found in GIVEN_LINE.finditer(solution)]
+    return {
+        str(fault).rpartition("  ->  ")[2]: fault.wrong
+        for fault in generated("answer", solution)
+        if not any(start <= fault.start < end for start, end in given)
+    }
+
+
+def survives(task: Task, source: str) -> bool:
+    """Does a mutant pass the check, whatever is drawn?"""
+    for seed in SEEDS:
+        try:
+            if outcome(task, source, seed=seed, seconds=SECONDS).kind != (
+                "right"
+            ):
+                return False
+        except (TooSlow, NameError, SyntaxError):
+            return False
+    return True
+
+
+def tried(task: Task) -> dict:
+    """All mutants of an exercise: how many there are, and who survives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        all_of_them = mutants(task)
+        left = [name for name, m in all_of_them.items() if survives(task, m)]
+    return {
+        "digest": digest(task),
+        "mutants": len(all_of_them),
+        "survivors": sorted(left),
+    }
+
+
+def read(path: Path = RECORD) -> dict[str, dict]:
+    if not path.exists():
+        return {}
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(record: dict[str, dict], path: Path = RECORD) -> None:
+    """Only the exercises that there are, in the order of the book."""
+    kept = {t.name: record[t.name] for t in tasks() if t.name in record}
+    text = json.dumps(kept, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="mutants", description=__doc__)
+    parser.add_argument(
+        "exercises", nargs="*", help="numbers, such as 4.1 or 4.; or all"
+    )
+    parser.add_argument("--stale", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args(arguments)
+    wanted = tuple(options.exercises) or ("",)
+    record = read()
+    chosen = [
+        task
+        for task in tasks()
+        if task.number.startswith(wanted)
+        and not (
+            options.stale
+            and record.get(task.name, {}).get("digest") == digest(task)
+        )
+    ]
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for task, result in zip(chosen, pool.map(tried, chosen), strict=True):
+            record[task.name] = result
+            left = result["survivors"]
+            killed = result["mutants"] - len(left)
+            print(f"{task.number:5} {task.name:24}", end="")
+            print(f"{killed:4} of {result['mutants']:3} noticed", flush=True)
+            for name in left:
+                print(f"        {name}")
+    write(record)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

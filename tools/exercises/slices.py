@@ -1,0 +1,134 @@
+"""Which cells of a chapter an answer needs, so that it runs by itself.
+
+An exercise is tried and graded without the whole page, whose trainings take
+minutes. Needed are the cells that give its names their values, and what
+those cells need in turn. Of several cells that bind a name, it is the last
+one before the answer.
+"""
+
+import ast
+import builtins
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from tools.source import cells as kinds
+from tools.source.taught import symbols
+
+# What a notebook's kernel defines.
+KNOWN = set(dir(builtins)) | {"__name__", "get_ipython", "display"}
+
+
+@cache
+def bound(source: str) -> frozenset[str]:
+    """The names that a cell gives a value; `*` if these may be any."""
+    found = {
+        s.get_name()
+        for s in symbols(source).get_symbols()
+        if s.is_assigned() or s.is_imported()
+    }
+    for node in ast.walk(ast.parse(source)) if "*" in source else ():
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names} & {"*"}
+    return frozenset(found)
+
+
+@cache
+def used(source: str) -> frozenset[str]:
+    """The names that a cell, or a function in it, takes from outside."""
+    tables = [symbols(source)]
+    found = set()
+    for table in tables:
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            is_global = table.get_type() == "module" or symbol.is_global()
+            if is_global and symbol.is_referenced():
+                found.add(symbol.get_name())
+    return frozenset(found - KNOWN)
+
+
+@cache
+def changed(source: str) -> frozenset[str]:
+    """The names whose values a cell may write into: `x[0] = 1`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        for target in targets(node):
+            while isinstance(target, ast.Attribute | ast.Subscript):
+                target = target.value
+                if isinstance(target, ast.Name):
+                    found.add(target.id)
+    return frozenset(found)
+
+
+def targets(node: ast.AST) -> Iterator[ast.AST]:
+    """What a statement assigns to."""
+    if isinstance(node, ast.Assign | ast.Delete):
+        for target in node.targets:
+            is_row = isinstance(target, ast.Tuple | ast.List)
+            yield from target.elts if is_row else [target]
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+        yield node.target
+
+
+def givers(page: list) -> list[str]:
+    """The code of a chapter that may give an answer its names.
+
+    Checks, figures and exercises do not.
+    """
+    return [
+        cell.source
+        for cell in page
+        if cell.cell_type == "code"
+        and "colab" not in cell.metadata.get("tags", [])
+        and not (
+            kinds.is_check(cell)
+            or kinds.is_drawing(cell)
+            or kinds.is_exercise(cell)
+        )
+    ]
+
+
+def needed(page: list, source: str) -> list[str]:
+    """The cells that an answer needs, in the order of the page.
+
+    Args:
+        page: the chapter's cells before the answer.
+        source: the text of the answer.
+    """
+    code, places = givers(page), set()
+    gives, changes = listed(bound, code), listed(changed, code)
+    open_names = [(name, len(code)) for name in used(source)]
+    open_names += [("device", len(code))]  # what setup() does is for all
+    seen = set()
+    while open_names:
+        name, before = open_names.pop()
+        if (name, before) in seen:
+            continue
+        seen.add((name, before))
+        given = latest(gives[name], before)
+        anyhow = latest(gives["*"], before)
+        touched = max(latest(changes[name], before), anyhow)
+        if touched > given:  # and what it was before
+            open_names.append((name, touched))
+        for place in {given, max(given, touched)} - places - {-1}:
+            places.add(place)
+            open_names += [(n, place) for n in used(code[place])]
+            # A cell that only extends a name needs what it was.
+            open_names += [(n, place) for n in changed(code[place])]
+    return [code[place] for place in sorted(places)]
+
+
+def listed(ask: Callable, code: list[str]) -> defaultdict[str, list[int]]:
+    """For each name, the places of the cells that do this with it."""
+    found = defaultdict(list)
+    for place, source in enumerate(code):
+        for name in ask(source):
+            found[name].append(place)
+    return found
+
+
+def latest(places: list[int], before: int) -> int:
+    """The last of these places before one; -1 if there is none."""
+    number = bisect_left(places, before)
+    return places[number - 1] if number else -1

@@ -1,0 +1,239 @@
+"""The exercises of the chapters, and what becomes of an answer.
+
+An exercise is three cells: the task, the answer with the solution between
+markers, and the check. Its description, in `kit.exercises`, says what an
+answer must do.
+"""
+
+import contextlib
+import io
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import torch
+
+from tools.chapters import sync
+from tools.exercises import slices
+from tools.source import cells
+from tools.source.answers import GIVEN, SOLUTION, stub
+from tools.source.taught import ROOT, chapters
+
+HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+)$")
+GIVEN_LINE = re.compile(rf"^(?P<names>[\w, ]+) = (?P<values>.+){GIVEN}$", re.M)
+GIVEN_SPAN = re.compile(
+    r'(?P<open><span data-given="(?P<name>\w+)">)(?P<value>.*?)</span>', re.S
+)
+POINTS = {"easy": 1, "medium": 2, "hard": 3}
+
+
+@dataclass(frozen=True, repr=False)
+class Task:
+    """An exercise as it stands in its chapter."""
+
+    path: Path
+    number: str
+    title: str
+    name: str
+    text: str
+    answer: str
+    check: object
+    before: tuple
+
+    def __repr__(self) -> str:
+        return f"{self.number} {self.name}"
+
+    @property
+    def chapter(self) -> int:
+        return int(self.number.partition(".")[0])
+
+    @cached_property
+    def effort(self) -> re.Match:
+        return cells.EFFORT.search(self.text)
+
+    @property
+    def minutes(self) -> int:
+        return int(self.effort["minutes"])
+
+    @property
+    def difficulty(self) -> str:
+        return self.effort["difficulty"]
+
+    @property
+    def points(self) -> int:
+        return self.check.metadata["nbgrader"]["points"]
+
+    @property
+    def solution(self) -> str:
+        """The answer cell without the markers."""
+        return SOLUTION.sub(r"\2", self.answer)
+
+    @property
+    def stub(self) -> str:
+        """The answer cell as a student gets it."""
+        return stub(self.answer)
+
+
+@cache
+def tasks(root: Path = ROOT) -> tuple[Task, ...]:
+    """All exercises, in the order of the book."""
+    return tuple(
+        task
+        for path in chapters(root)
+        for task in tasks_of(path, sync.read(path).cells)
+    )
+
+
+def tasks_of(path: Path, page: list) -> Iterator[Task]:
+    """The exercises of a chapter."""
+    checks = {
+        cell.metadata["nbgrader"]["grade_id"]: cell
+        for cell in page
+        if cells.is_exercise(cell) and cell.metadata["nbgrader"]["grade"]
+    }
+    text = heading = None
+    for place, cell in enumerate(page):
+        if cell.cell_type == "markdown":
+            first = cell.source.partition("\n")[0]
+            if found := HEADING.match(first):
+                text, heading = cell.source, found
+        elif cell.metadata.get("nbgrader", {}).get("solution"):
+            name = cell.metadata["nbgrader"]["grade_id"]
+            yield Task(
+                path,
+                heading["number"],
+                heading["title"],
+                name,
+                text,
+                cell.source,
+                checks[f"{name}-check"],
+                tuple(page[:place]),
+            )
+
+
+def with_given(source: str, numbers: dict) -> str:
+    """The text or the answer of a task with the numbers of a variant."""
+
+    def line(found: re.Match) -> str:
+        names = [name.strip() for name in found["names"].split(",")]
+        values = ", ".join(repr(numbers[name]) for name in names)
+        return f"{found['names']} = {values}{GIVEN}"
+
+    def span(found: re.Match) -> str:
+        return f"{found['open']}{shown(numbers[found['name']])}</span>"
+
+    return GIVEN_SPAN.sub(span, GIVEN_LINE.sub(line, source))
+
+
+def shown(value: object) -> str:
+    """A given value in a sentence: 8,192 and not 8192."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_whole else str(value)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check says of an answer."""
+
+    kind: str  # "right", "not started", "wrong" or "stopped"
+    hint: str = ""
+    share: float = 0.0
+
+
+class TooSlow(BaseException):
+    """An answer took longer than it may; no answer's code can catch it."""
+
+
+@contextlib.contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Stop what computes longer, where a signal can do that.
+
+    The seconds are the processor's, so that a busy machine changes nothing.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number, frame):
+        raise TooSlow
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def names_for(task: Task, source: str) -> dict:
+    """What the page has given its names when an answer runs."""
+    names = {"__name__": "__main__"}
+    for cell in slices.needed(list(task.before), source):
+        run(cell, names)
+    return names
+
+
+def run(source: str, names: dict) -> None:
+    """Run a cell in silence."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(source, "answer", "exec"), names)
+
+
+@contextlib.contextmanager
+def in_book() -> Iterator[None]:
+    """Where the cells of a chapter run, and what they change put back."""
+    folder, path, state = os.getcwd(), list(sys.path), torch.get_rng_state()
+    book = str(ROOT / "book")
+    os.chdir(book)
+    sys.path.insert(0, book)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        sys.path[:] = path
+        torch.set_rng_state(state)
+        torch.set_deterministic_debug_mode("default")
+        torch.set_printoptions(profile="default")
+
+
+def outcome(
+    task: Task,
+    source: str,
+    *,
+    variant: int = 0,
+    seed: int = 0,
+    seconds: float = 60,
+) -> Outcome:
+    """Try an answer.
+
+    Raises:
+        SyntaxError, NameError: it is no answer at all.
+        TooSlow: it took too long.
+    """
+    with in_book(), limit(seconds):
+        from kit import exercises
+
+        asked = exercises.find(task.number)
+        names = names_for(task, source)
+        run(source, names)
+        draw = exercises.Draw(seed, **asked.numbers(variant))
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exercises.judge(asked, names[task.name], draw)
+        except exercises.NotStarted as wrong:
+            return Outcome("not started", wrong.hint)
+        except exercises.Wrong as wrong:
+            stopped = wrong.hint.startswith("your code stops")
+            if stopped and "NameError" in wrong.hint:
+                raise NameError(wrong.hint) from None
+            kind = "stopped" if stopped else "wrong"
+            return Outcome(kind, wrong.hint, wrong.share)
+        return Outcome("right", "", 1.0)

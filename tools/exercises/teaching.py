@@ -1,0 +1,96 @@
+"""What the teacher's pages say of the exercises, as data.
+
+`python -m tools.exercises.teaching` writes `book/teach/exercises.json`: each
+exercise with its minutes and points, the typical mistakes with the hint that
+each gets, and how many mutants of the solution the check notices. The pages
+are built from it, where there is no PyTorch.
+"""
+
+import importlib
+import json
+import re
+import sys
+import warnings
+from pathlib import Path
+
+from tools.exercises import mutants
+from tools.exercises.tasks import Task, outcome, tasks
+from tools.source.taught import ROOT
+
+PAGE = Path("book", "teach", "exercises.json")
+SEED = re.compile(r" \(seed=\d+\)\Z")
+HINT = re.compile(r"\A\n?# hint: (?P<hint>\S.*)\n")  # a wrong answer's first
+
+
+def wrong_module(chapter: int):
+    """Where the wrong answers to the exercises of a chapter stand."""
+    return importlib.import_module(f"book.teach.mistakes.chapter_{chapter:02}")
+
+
+def told(task: Task, answer: str) -> str:
+    """The hint that a wrong answer gets, without the inputs' seed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hint = outcome(task, answer, seed=0).hint
+    hint = SEED.sub("", hint).removeprefix("not yet. ")
+    return hint[:1].upper() + hint[1:]
+
+
+def entry(task: Task, record: dict[str, dict]) -> dict:
+    """All that is said of an exercise."""
+    tried = record.get(task.name, {"mutants": 0, "survivors": []})
+    wrong = wrong_module(task.chapter).WRONG[task.name]
+    return {
+        "number": task.number,
+        "name": task.name,
+        "title": task.title,
+        "minutes": task.minutes,
+        "difficulty": task.difficulty,
+        "transfer": bool(task.effort["transfer"]),
+        "points": task.points,
+        "variants": "data-given" in task.text or "  # given" in task.answer,
+        "mistakes": {name: told(task, code) for name, code in wrong.items()},
+        "mutants": tried["mutants"],
+        "equivalent": len(tried["survivors"]),
+    }
+
+
+def text() -> str:
+    """What the file is to hold."""
+    record = mutants.read()
+    entries = [entry(task, record) for task in tasks()]
+    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
+
+
+def table(entries: list[dict]) -> str:
+    """The kill rates, for a terminal."""
+    lines = ["exercise                       mistakes   mutants  equivalent"]
+    for e in entries:
+        noticed = e["mutants"] - e["equivalent"]
+        lines.append(
+            f"{e['number']:5} {e['name']:26}{len(e['mistakes']):7}"
+            f"{noticed:6} of {e['mutants']:3}{e['equivalent']:8}"
+        )
+    noticed = sum(e["mutants"] - e["equivalent"] for e in entries)
+    lines.append(
+        f"{len(entries)} exercises: {sum(len(e['mistakes']) for e in entries)}"
+        f" typical mistakes and {noticed} mutants noticed; the other "
+        f"{sum(e['equivalent'] for e in entries)} mutants are right too"
+    )
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the file; with `--table`, print what it says of the checks."""
+    path = ROOT / PAGE
+    if "--table" in (arguments if arguments is not None else sys.argv[1:]):
+        print(table(json.loads(path.read_text(encoding="utf-8"))))
+    else:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text(), encoding="utf-8")
+        print(f"{PAGE}: written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The chapters, the library, and the text of a cell that teaches both.
+
+A cell that begins `# lib/<module>.py` shows definitions of that module, each
+docstring cut to its first line.
+"""
+
+import ast
+import re
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+from nbformat.v4 import reads
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKER = re.compile(r"# lib/([\w/]+)\.py\n")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+GAP = "\n\n\n"  # between definitions, as ruff leaves it
+Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+def toc_files(toc: dict) -> Iterator[str]:
+    """The pages of a table of contents, in order, without their endings."""
+    if "file" in toc:
+        yield toc["file"]
+    for part in ("parts", "chapters", "sections"):
+        for entry in toc.get(part, []):
+            yield from toc_files(entry)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page in the table of contents; the title page is in no part."""
+
+    document: str
+    part: int = 0
+    caption: str = ""
+
+
+def contents(root: Path = ROOT) -> list[Entry]:
+    """The pages of the book, in order, the title page first."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    found = [Entry(toc["root"])]
+    for number, part in enumerate(toc.get("parts", []), start=1):
+        caption = part.get("caption", "")
+        found += [Entry(name, number, caption) for name in toc_files(part)]
+    return found
+
+
+def chapters(root: Path = ROOT) -> list[Path]:
+    """The notebooks, in the order of the table of contents."""
+    paths = [root / f"{e.document}.ipynb" for e in contents(root) if e.part]
+    return [path for path in paths if path.exists()]
+
+
+def library(root: Path = ROOT) -> dict[str, str]:
+    """The text of every module of book/lib, `a/b` being one of a package a."""
+    folder, texts = root / "book" / "lib", {}
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name := name.removesuffix("__init__").rstrip("/"):
+            texts[name] = path.read_text(encoding="utf-8")
+    return texts
+
+
+def is_taught(source: str) -> bool:
+    """Whether a module is for the chapters to teach: its docstring says so."""
+    return "Not taught." not in (ast.get_docstring(ast.parse(source)) or "")
+
+
+@cache
+def homes(root: Path = ROOT) -> dict[str, Path]:
+    """Each module that is taught, and the chapter that first shows it.
+
+    The modules come in the order in which the chapters show them.
+    """
+    found = {}
+    for path in chapters(root):
+        for cell in reads(path.read_text(encoding="utf-8")).cells:
+            if marked := MARKER.match(cell.source):
+                found.setdefault(marked[1], path)
+    return found
+
+
+def definitions(source: str) -> dict[str, Definition]:
+    """The definitions of a module or cell, constants included, by name."""
+    named = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, Function | ast.ClassDef):
+            named[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = getattr(node, "targets", None) or [node.target]
+            for part in (p for target in targets for p in ast.walk(target)):
+                if isinstance(part, ast.Name) and isinstance(
+                    part.ctx, ast.Store
+                ):
+                    named[part.id] = node
+    return named
+
+
+class Apart(ast.NodeTransformer):
+    """Makes generators of comprehensions, whose names are never a cell's.
+
+    Since Python 3.12 a comprehension has no table of names to itself.
+    """
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        made = ast.GeneratorExp(node.elt, node.generators)
+        return self.generic_visit(made)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(pair, node.generators))
+
+
+def symbols(source: str) -> symtable.SymbolTable:
+    """The names of a cell; those of its functions are in its children."""
+    tree = Apart().visit(ast.parse(source))
+    return symtable.symtable(ast.unparse(tree), "cell", "exec")
+
+
+def cut_docstring(literal: str) -> str:
+    """The source text of a docstring, cut to its first line."""
+    summary, *rest = literal.split("\n")
+    if not rest:
+        return literal
+    quotes = literal[-3:]
+    gap = " " if summary.endswith(quotes[0]) else ""
+    return f"{summary.rstrip()}{gap}{quotes}"
+
+
+def definition_text(source: str, node: Definition) -> str:
+    """A definition as a chapter shows it, with the comment above it."""
+    lines = source.split("\n")
+    decorators = getattr(node, "decorator_list", [])
+    first = min(part.lineno for part in [node, *decorators]) - 1
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    end = node.end_lineno
+    inside = [
+        n for n in ast.walk(node) if isinstance(n, Function | ast.ClassDef)
+    ]
+    for part in sorted(inside, key=lambda n: n.lineno, reverse=True):
+        if ast.get_docstring(part) is not None:
+            doc = part.body[0]
+            literal = ast.get_source_segment(source, doc)
+            short = " " * doc.col_offset + cut_docstring(literal)
+            lines[doc.lineno - 1 : doc.end_lineno] = [short]
+            end -= doc.end_lineno - doc.lineno
+    return "\n".join(lines[first:end])
+
+
+def as_taught(source: str, cell: str) -> str:
+    """What a definition cell must say if its module reads `source`.
+
+    The cell decides which definitions it shows and in which order.
+
+    Raises:
+        LookupError: the cell names something that the module lacks.
+    """
+    has, shown = definitions(source), definitions(cell)
+    if unknown := [name for name in shown if name not in has]:
+        raise LookupError(", ".join(unknown))
+    text, before = MARKER.match(cell)[0], None
+    for node in dict.fromkeys(has[name] for name in shown):
+        if before:
+            text += "\n" if is_constant(before) and is_constant(node) else GAP
+        text, before = text + definition_text(source, node), node
+    return text
+
+
+def is_constant(node: Definition) -> bool:
+    return isinstance(node, ast.Assign | ast.AnnAssign)
+
+
+def write_page(page: Path, text: str, root: Path = ROOT) -> str:
+    """Write a page if it has changed; what happened, in one line."""
+    path = root / page
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return f"{page.name}: up to date"
+    path.write_text(text, encoding="utf-8")
+    return f"{page.name}: written"
