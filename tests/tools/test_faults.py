@@ -31,7 +31,7 @@ def made(line):
         ("return f(x, y)", {"f(y)", "f(x)", "f(y, x)", "x"}),
         ("return max(x, y)", {"max(y)", "max(x)", "x"}),
         ("return x.sum(dim=n)", {"x.mean(dim=n)", "x.sum()", "x"}),
-        ("return x.sort(dim=n)", {"x"}),
+        ("return x.sort(dim=-1)", {"x", "x.sort(dim=-2)", "x.sort(dim=-0)"}),
         ("return x.to(y.device)", set()),
         ("return f('a b, c -> a')", {"f('b a, c -> a')", "'a b, c -> a'"}),
     ],
@@ -83,11 +83,11 @@ SCRIPT = """if True:
     ]
     units.targets = lambda module: [f"test_{module}.py"]
     source, old = library()["attention"], " / math.sqrt(q.shape[-1])"
-    start = source.index(old)
+    start, trial.BUSY = source.index(old), 100  # the machine may be busy
 
     def answers(new):
         fault = Fault("attention", source, start, start + len(old), new)
-        trials = [trial.Trial(fault, way, seconds=8) for way in trial.WAYS]
+        trials = [trial.Trial(fault, way, seconds=15) for way in trial.WAYS]
         list(trial.tried(trials, 1))
         before = [t.noticed for t in trials]
         trial.control(trials, 1)

@@ -35,8 +35,8 @@ ALIKE = [  # names
 ]
 COMMUTATIVE = ast.Mult | ast.BitOr | ast.BitAnd
 SYMMETRIC = {"max", "min", "promote_types", "swapaxes", "transpose"}
-LAST_BY_DEFAULT = {"argsort", "sort", "topk"}
 UNSEEN = {"device", "fused", "strict"}  # keywords
+LAST = {"argsort", "sort", "topk"}  # for these dim=-1 need not be said
 MODULES = {"torch", "F", "nn", "nn.init", "math", "re"}
 LISTS = ast.List | ast.ListComp
 CLOSED = LISTS | ast.Name | ast.Call | ast.Attribute | ast.Subscript | ast.Set
@@ -191,8 +191,8 @@ def calls_near(call: ast.Call) -> Iterator[ast.expr]:
     func, args, keywords = call.func, call.args, call.keywords
     owner, _, name = ast.unparse(func).rpartition(".")
     for i, keyword in enumerate(keywords):
-        is_default = name in LAST_BY_DEFAULT and keyword.arg == "dim"
-        if not is_default and keyword.arg not in UNSEEN:
+        is_default = ast.unparse(keyword) == "dim=-1" and name in LAST
+        if keyword.arg not in UNSEEN and not is_default:
             yield ast.Call(func, args, keywords[:i] + keywords[i + 1 :])
     for new in lists_near(args, name not in SYMMETRIC):
         if new and not any(map(is_device, {*args} - {*new})):

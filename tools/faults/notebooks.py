@@ -20,7 +20,7 @@ from nbval.plugin import coalesce_streams
 from tools.chapters.compare import outputs_difference
 from tools.chapters.plugin import MAY_RAISE
 from tools.faults.fault import At, Fault
-from tools.source.taught import MARKER, as_taught, chapters, homes
+from tools.source.taught import MARKER, as_taught, chapters
 
 SHOWN = {"stream", "display_data", "execute_result", "error"}
 
@@ -34,7 +34,7 @@ def stored() -> dict:
 def module_of(cell: dict) -> str:
     """The module of which a cell shows definitions."""
     marked = MARKER.match(cell.source)
-    return marked[1].replace("/", ".") if marked else ""
+    return marked[1] if marked else ""
 
 
 def shown(name: str) -> set[str]:
@@ -43,11 +43,8 @@ def shown(name: str) -> set[str]:
 
 
 def targets(module: str) -> list[str]:
-    """The chapters: those that show a module, the later, the earlier."""
-    names = list(stored())
-    start = names.index(homes()[module].stem) if module in homes() else 0
-    ordered = names[start:] + names[:start]
-    return sorted(ordered, key=lambda name: module not in shown(name))
+    """The chapters, those that show a module first."""
+    return sorted(stored(), key=lambda name: module not in shown(name))
 
 
 def failure(places: list[str], fault: Fault, book: Path, at: At) -> str:
@@ -76,13 +73,14 @@ def kernel() -> Callable[[str], list]:
     shell, client = manager.kernel.shell, manager.client()
     client.start_channels()
     shell.run_line_magic("xmode", "Minimal")  # others take a second
+    shell.enable_matplotlib("inline")
     png = shell.display_formatter.formatters["image/png"]
     png.for_type(Figure, lambda figure: "not drawn")
 
     def run(source: str) -> list:
         client.execute(source)
-        said = []
-        while client.iopub_channel.msg_ready():
+        said = [client.get_iopub_msg()]
+        while said[-1]["content"].get("execution_state") != "idle":
             said.append(client.get_iopub_msg())
         return [output_from_msg(m) for m in said if m["msg_type"] in SHOWN]
 

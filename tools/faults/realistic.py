@@ -40,7 +40,7 @@ REALISTIC = [  # the right text, and what is written instead
         "return _x.reshape(_n, _heads, _length, _d)",
     ),
     ("_x.transpose(1, 2).flatten(2)", "_x.reshape(len(_x), _x.shape[2], -1)"),
-    ("query, key, value", "query, value, key"),
+    ("_f(q, k, v, may_attend, dropout)", "_f(q, v, k, may_attend, dropout)"),
     ("self.out_proj(_x)", "_x"),
     # Positions
     ("[_angle.sin(), _angle.cos()]", "[_angle.cos(), _angle.sin()]"),
