@@ -3,7 +3,9 @@
 Each module here lists attentions of public packages, built from their
 arguments; nothing is downloaded. A builder returns the attention, and the
 words in which `lib.diagnose` is told how it is called. All have the same
-width, two heads and, where it can be had, dropout.
+width, two heads and, where it can be had, dropout. A package is a pin in
+tests/conformance/requirements.txt and a builder here; what fails needs a few
+lines in `reproductions` that show it, and a look at the cause by hand.
 """
 
 from collections.abc import Callable

@@ -10,24 +10,22 @@ README, CONTRIBUTING, MAKEFILE, PROJECT = (
     (ROOT / name).read_text(encoding="utf-8")
     for name in ("README.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")
 )
-TREE = re.search(r"^```\n(.*?)^```", CONTRIBUTING, re.M | re.S)[1]
+PLACES = ("", "book", "book/_ext", "book/_ext/book_site")
+PATH = re.compile(r"`((?:[\w.]+/)+[\w.]*)`")
 
 
-def test_what_the_tree_names_exists():
-    folder = ROOT
-    for line in TREE.splitlines():
-        name = line.split()[0].replace("NN_name", "04_masks")
-        is_inside = line.startswith(" ")
-        assert (folder / name if is_inside else ROOT / name).exists(), line
-        folder = folder if is_inside else ROOT / name
+def test_the_paths_that_are_named_exist():
+    found = {*PATH.findall(CONTRIBUTING), *PATH.findall(README)}
+    assert len(found) > 12
+    for path in found - {"_build/html", "reports/"}:
+        path = path.replace("NN_name", "04_masks").replace("NAME", "site")
+        assert any((ROOT / place / path).exists() for place in PLACES), path
 
 
-def test_every_tool_and_every_folder_of_tests_is_in_the_tree():
-    for folder, ending in (("tools", ".py"), ("tests", "/")):
-        for path in (ROOT / folder).iterdir():
-            name = path.name + "/" * path.is_dir()
-            if name.endswith(ending) and not name.startswith("__"):
-                assert name in TREE, f"{folder}/{name}"
+def test_every_room_of_tools_and_tests_is_named():
+    for path in [*(ROOT / "tools").iterdir(), *(ROOT / "tests").iterdir()]:
+        if path.is_dir() and not path.name.startswith("__"):
+            assert re.search(rf"\b{path.name}\b", CONTRIBUTING), path
 
 
 def test_the_targets_and_minutes_of_the_readme_are_those_of_make():

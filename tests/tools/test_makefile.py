@@ -65,7 +65,12 @@ def test_a_dead_kernel_is_given_up_after_ten_minutes():
 
 def test_sync_writes_all_pages_that_programs_write():
     said = make("-n", "sync").stdout
-    for page in ("teaching", "gallery_page", "shapes_page"):
+    pages = (
+        "exercises.teaching",
+        "chapters.gallery_page",
+        "chapters.shapes_page",
+    )
+    for page in pages:
         assert f"-m tools.{page}\n" in said
 
 

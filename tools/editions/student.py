@@ -3,7 +3,11 @@
 Its notebooks have stubs for solutions and no outputs. Beside them lies what
 they need to run, so the folder works by itself; a notebook that is opened
 alone fetches the rest, as the chapters do. With a seed, or a roster of
-students, the exercises that allow it have other numbers.
+students, the exercises that allow it have other numbers: which, depends on
+the seed and the name alone, and stands in `roster.csv`, which grading reads.
+The solutions stay public, in the book and in what Colab fetches. To let the
+site's Colab buttons open this edition, commit `make student OUT=student` and
+set `student_path: student` in `_config.yml`.
 """
 
 import argparse

@@ -1,8 +1,32 @@
 """The exercises of the chapters, and what becomes of an answer.
 
-An exercise is three cells: the task, the answer with the solution between
-markers, and the check. Its description, in `kit.exercises`, says what an
-answer must do.
+An exercise is three cells with their metadata:
+
+-   the task, Markdown: `### Exercise 4.7 · Title`, then `**10 minutes ·
+    easy.** …`, with `· transfer` if the page has not shown it, and at least
+    one hint in `<details>`;
+-   the answer: one definition, whose name is the `grade_id` of its `nbgrader`
+    metadata; what a student writes stands between `### BEGIN SOLUTION` and
+    `### END SOLUTION`. No code below uses it: students run the page before
+    they have one;
+-   the check, always `from kit.exercises import check`, an empty line, and
+    `check("4.7", name)`. Its `grade_id` is `name-check`, its `points` are 1
+    for easy, 2 for medium and 3 for hard.
+
+`book/kit/exercises/chapter_04.py` describes it: a function of the same name
+under `@exercise(7)` gets the answer and `draw`, which draws fresh inputs, and
+raises `Wrong` with a hint at the first thing that does not fit: type and
+shape first, then typical mistakes, then values. It never looks at the
+solution: it compares with plain loops, with torch, or with what must hold.
+`@exercise(7, width=(3, 2, 4))` gives variants: the first value is the book's,
+the task says it as `<span data-given="width">3</span>`, the description reads
+`draw.given.width`, and a line of the answer may end in `# given`.
+
+`book/teach/mistakes/chapter_04.py` has at least five wrong answers, each named
+by its misconception; the first line of each says which hint it must get. A
+right answer that was once refused stands in tests/exercises/right_answers.py.
+`python -m tools.exercises.mutants 4.7` breaks the solution by rule: a survivor
+is a gap of the check, or right as well and an entry of `EQUIVALENT`.
 """
 
 import contextlib

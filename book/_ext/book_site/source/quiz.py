@@ -2,7 +2,24 @@
 
 In Jupyter and on GitHub a choice is a box that opens. On the site a class
 says where the quiz and each of its questions begin and end, and `quiz.js`
-makes the rest of it.
+makes the rest of it. The cell has the tag `quiz` and comes first under
+`## Exercises`:
+
+    ### Quiz
+
+    **5 minutes · easy.** Open the answer that you would give.
+
+    **1.** Which word may the first word see?
+
+    <details><summary>Only itself.</summary>
+
+    **Yes.** Row 0 of a causal mask is True in column 0 and nowhere else.
+
+    </details>
+
+and so on: a `**No.**` for each wrong choice, which speaks of this mistake. A
+choice is HTML, without backticks. The cell below it computes what can be
+computed: `# @title Check: The answers of the quiz are right`.
 """
 
 import re
