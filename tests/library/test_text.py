@@ -105,7 +105,8 @@ def test_pad_batch_fills_each_row_up_at_its_end(batch, pad_id):
     full = [[*row, *[pad_id] * (longest - len(row))] for row in batch]
     expected = torch.tensor(full, dtype=torch.int64)
     same(pad_batch(batch, pad_id), expected)
-    same(pad_batch(map(torch.LongTensor, batch), pad_id), expected)
+    tensors = [torch.tensor(row, dtype=torch.int64) for row in batch]
+    same(pad_batch(tensors, pad_id), expected)
     if not pad_id:
         same(pad_batch(batch), expected)
 
