@@ -48,7 +48,7 @@ def test_greedy_is_the_best_token_every_time(kind, seed, begun, cached):
             ids.append(2 + logits[0, -1, 2:].argmax().item())
         longest = max(longest, len(ids) - 1)
         assert result.tolist() == ids[1:] + [0] * (len(result) - len(ids) + 1)
-    assert written.shape == (5, longest)
+    assert written.shape == (5, longest) and written.dtype == torch.int64
 
 
 @pytest.mark.parametrize(
