@@ -118,6 +118,7 @@ def test_mode_and_gradients_are_as_before():
     same(one, greedy(build(dropout=0.5), sources(), 9))
     one[0, 0] = 5  # an ordinary tensor
     for part in beam_search(model, sources(), 2, limit=3):
+        assert not part.requires_grad
         part[0, 0] = 0
     assert model.training and not model.encoder.training
     assert torch.is_grad_enabled()
