@@ -48,7 +48,7 @@ def test_greedy_is_the_best_token_every_time(kind, seed, begun, cached):
             ids.append(2 + logits[0, -1, 2:].argmax().item())
         longest = max(longest, len(ids) - 1)
         assert result.tolist() == ids[1:] + [0] * (len(result) - len(ids) + 1)
-    assert written.shape == (5, longest)
+    assert written.shape == (5, longest) and written.dtype == torch.int64
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ def test_mode_and_gradients_are_as_before():
     same(one, greedy(build(dropout=0.5), sources(), 9))
     one[0, 0] = 5  # an ordinary tensor
     for part in beam_search(model, sources(), 2, limit=3):
+        assert not part.requires_grad
         part[0, 0] = 0
     assert model.training and not model.encoder.training
     assert torch.is_grad_enabled()

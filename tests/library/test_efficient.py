@@ -28,6 +28,7 @@ from tests.library.draw import (
     lead,
     normal,
     refused,
+    same,
     size,
 )
 
@@ -188,18 +189,22 @@ def test_a_cache_keeps_the_shared_heads_only():
 
 def test_weights_of_all_heads_are_recorded_and_dropped_in_training_only():
     shared, x = grouped(dropout=0.5), normal(2, 5, 12)
-    plain, weights = grouped()(x, need_weights=True)
+    plain = grouped()(x)
     assert (shared(x) != plain).any()
-    with record_weights(shared.eval()) as recorded:
-        close(shared(x), plain)
-    close(recorded[""], weights)
+    same(shared.eval()(x), plain)
+    with record_weights(shared) as recorded:
+        _, weights = shared(x, need_weights=True)
+    same(recorded[""], weights.detach())
 
 
 def test_gradients_of_shared_heads():
     shared = grouped(6, 2, 1, torch.float64)
     x = normal(1, 3, 6, dtype=torch.float64).requires_grad_()
-    inputs = x, *shared.parameters()  # changed in place, one after the other
-    assert torch.autograd.gradcheck(lambda x, *_: shared(x), inputs)
+    y = normal(1, 2, 6, dtype=torch.float64, seed=1).requires_grad_()
+    inputs = x, y, *shared.parameters()  # changed in place by the check
+    assert torch.autograd.gradcheck(
+        lambda x, y, *_: (shared(x), shared(x, y)), inputs
+    )
 
 
 @pytest.mark.bad_input

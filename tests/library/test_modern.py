@@ -145,6 +145,16 @@ def test_rotary_attention_is_sdpa(heads, window, stretch, sizes):
     assert past.length == 9 and past.buffer.shape[2] == heads[1]
 
 
+@pytest.mark.parametrize(
+    "layer", [RMSNorm(4), GatedFeedForward(4, 6), RotaryAttention(4, 2, 1)]
+)
+def test_gradients(layer):
+    layer = layer.to(DEVICE).double()
+    x = normal(2, 3, 4, dtype=torch.float64).requires_grad_()
+    inputs = x, *layer.parameters()  # changed in place by the check
+    assert torch.autograd.gradcheck(lambda x, *_: layer(x), inputs)
+
+
 def test_slopes_are_those_of_the_paper():
     assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
     assert alibi_slopes(1).tolist() == [2.0**-8]
