@@ -48,11 +48,20 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+def is_word(text):
+    return text.get_visible() and bool(text.get_text().strip())
+
+
 def faint(figure):
     """The words that cannot be read on what is behind them."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    shown = [t for t in figure.findobj(Text) if t.get_text().strip()]
+    hidden = set()
+    for axes in figure.axes:
+        if not (axes.get_visible() and axes.axison):
+            hidden |= {*axes.xaxis.findobj(Text), *axes.yaxis.findobj(Text)}
+    texts = [t for t in figure.findobj(Text) if t not in hidden]
+    shown = [text for text in texts if is_word(text)]
     places = [word.get_window_extent() for word in shown]
     alphas = [word.get_alpha() for word in shown]
     for word in shown:
