@@ -418,7 +418,7 @@ def test_an_unreadable_number_is_no_failure():
     [
         ({"call": "q v mask -> out"}, ValueError, "call", "a pattern", "q v"),
         ({"call": "q k v mask"}, ValueError, "call", "a pattern", "mask"),
-        ({"call": "q k v x -> y"}, ValueError, "call", "a pattern", "y"),
+        ({"call": "q k v -> weights"}, ValueError, "call", "a pattern", "w"),
         ({"axes": 3}, TypeError, "axes", "a string", "int"),
         ({"axes": "d l n"}, ValueError, "axes", "n l d", "d l n"),
         ({"axes": "n l d -> d"}, ValueError, "axes", "n l d", "-> d"),
