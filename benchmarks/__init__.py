@@ -1,1 +1,1 @@
-"""Side-by-side measurements; `make bench` runs them, pages draw some."""
+"""What pages draw and could not measure while they are built."""

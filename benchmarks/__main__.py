@@ -4,7 +4,6 @@ A benchmark is a module with a function `record`. What that returns is written
 to results/<name>.json; `git diff` shows what has changed since.
 """
 
-import json
 import sys
 from importlib import import_module
 
@@ -13,8 +12,8 @@ import torch
 from benchmarks.records import save
 
 BENCH = (
-    *("matrix_product", "attention_layouts", "attention", "hops", "model"),
-    *("decoding", "dates", "costs", "depth"),
+    *("matrix_product", "attention_layouts", "hops", "decoding", "dates"),
+    *("costs", "depth"),
 )
 
 
@@ -23,11 +22,7 @@ def main(names: list[str]) -> None:
     for name in names:
         benchmark = import_module(f"benchmarks.{name}")
         print(f"\n{name}: {benchmark.__doc__.splitlines()[0]}", flush=True)
-        record = benchmark.record()
-        if "gpu" in record:  # the pages draw what a processor took
-            print(json.dumps(record["gpu"], indent=1))
-        else:
-            print(save(name, record))
+        print(save(name, benchmark.record()))
 
 
 if __name__ == "__main__":

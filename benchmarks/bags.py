@@ -14,7 +14,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from benchmarks.ablations import VARIANTS, right, trainer
+from benchmarks.ablations import VARIANTS, right, trained
 from benchmarks.date_model import SEEDS, STEPS, Task, rate
 from kit.dates import (
     CASES,
@@ -28,7 +28,6 @@ from kit.dates import (
     write,
 )
 from lib.runtime import setup
-from lib.training import Recipe, Trainer, train
 
 HELD = 5_000
 WITH_LETTERS = [name for name in LANGUAGES if name not in ("zh", "ja")]
@@ -115,13 +114,12 @@ def record() -> dict:
         style: collate(texts(days, style), task.source, task.target)
         for style in ("long", "full")
     }
+    variant = VARIANTS["no positions"]._replace(recipe={"rate": rate})
     runs, with_weekday = [], []
     for seed in range(SEEDS):
-        model = trainer(VARIANTS["no positions"], seed, task).model
-        trained = Trainer(model, Recipe(rate))
-        train(trained, task.training, STEPS)
-        runs.append(by_size(days, right(trained.average, given["long"])))
-        known = right(trained.average, given["full"])
+        model = trained(variant, seed, task).average
+        runs.append(by_size(days, right(model, given["long"])))
+        known = right(model, given["full"])
         with_weekday.append(sum(known) / len(known))
         print(runs[-1], with_weekday[-1], flush=True)
     return {

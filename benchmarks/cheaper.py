@@ -8,7 +8,7 @@ the plain model begins with the same weights.
 import torch
 import torch.nn.functional as F
 
-from benchmarks.ablations import Variant, compare
+from benchmarks.ablations import Variant, compare, exchange
 from lib.efficient import GroupedQueryAttention
 from lib.heads import MultiHeadAttention
 from lib.transformer import Transformer
@@ -54,23 +54,15 @@ def copy_first(old: MultiHeadAttention, new: GroupedQueryAttention) -> None:
     new.out_proj.load_state_dict(old.out_proj.state_dict())
 
 
-def exchange(model: Transformer, kind: type, everywhere: bool) -> None:
-    """Attentions become those of a class: all, or self-attentions only."""
-    for name, module in model.named_modules():
-        if isinstance(module, MultiHeadAttention):
-            if everywhere or not name.endswith("cross_attention"):
-                module.__class__ = kind
-
-
 VARIANTS = {
     "4 key heads": Variant(),
     "2 key heads": Variant(lambda model: share(model, 2)),
     "1 key head": Variant(lambda model: share(model, 1)),
-    "window of 5": Variant(lambda model: exchange(model, Near, False)),
+    "window of 5": Variant(lambda model: exchange(model, Near, "cross")),
     "linear self-attention": Variant(
-        lambda model: exchange(model, Linear, False)
+        lambda model: exchange(model, Linear, "cross")
     ),
-    "linear everywhere": Variant(lambda model: exchange(model, Linear, True)),
+    "linear everywhere": Variant(lambda model: exchange(model, Linear)),
 }
 
 

@@ -7,6 +7,7 @@ each property, whether it holds, and the number seen.
 import datetime
 import platform
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -99,9 +100,8 @@ def released(package: str) -> str:
     try:
         return version(package).split("+")[0]
     except PackageNotFoundError:
-        lines = (ROOT / "pyproject.toml").read_text().splitlines()
-        line = next(x for x in lines if x.startswith("version"))
-        return line.split('"')[1]
+        book = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        return book["project"]["version"]
 
 
 def measure() -> dict:
@@ -110,7 +110,6 @@ def measure() -> dict:
         {
             "package": subject.package,
             "version": released(subject.package),
-            "entry": subject.entry,
             "way": subject.way,
             "findings": examined(subject),
         }

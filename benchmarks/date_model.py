@@ -47,7 +47,7 @@ class Task:
     """The dates of a training, and as many held out for each other part."""
 
     def __init__(self, steps: int, held: int = 5_000):
-        days = splits()
+        self.steps, days = steps, splits()
         self.examples = generate(days["train"], steps * SIZE)
         self.validation, self.test = (
             generate(days[part][:held]) for part in ("validation", "test")

@@ -8,7 +8,7 @@ each gets right.
 import torch
 
 from benchmarks.date_model import SEEDS, STEPS, Task, rate
-from benchmarks.model import pair
+from benchmarks.torchs import pair
 from lib.runtime import setup
 from lib.training import Recipe, Trainer, exact_match, train
 

@@ -8,14 +8,15 @@ search that never ends before its limit.
 """
 
 import statistics
+from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.model import Torchs, config, pair
 from benchmarks.timing import ratio, seconds, side_by_side
+from benchmarks.torchs import Torchs, pair
 from lib.cache import IncrementalDecoder
 from lib.decoders import WholeDecoder
 from lib.decoding import write_tokens
@@ -61,27 +62,16 @@ def nth_token() -> dict:
     for _ in range(ROUNDS):
         for name, kind in KINDS.items():
             decoder = kind(model, memory)
-            steps = [
-                seconds(lambda d=decoder, token=token: d(token))
-                for token in ids.split(1, dim=1)
-            ]
-            times[name].append(steps)
-    each = {
-        name: [statistics.median(step) for step in zip(*runs, strict=True)]
-        for name, runs in times.items()
-    }
-    unit = statistics.mean(each["with cache"])
-    first = range(0, TEXT, WINDOW)
-    return {
-        "token": [n + WINDOW // 2 for n in first],
-        "time": {
-            name: [
-                round(statistics.mean(steps[n : n + WINDOW]) / unit, 3)
-                for n in first
-            ]
-            for name, steps in each.items()
-        },
-    }
+            tokens = ids.split(1, dim=1)
+            times[name].append([seconds(partial(decoder, t)) for t in tokens])
+    each = {n: torch.tensor(t).median(0).values for n, t in times.items()}
+    unit = each["with cache"].mean()
+    found = {}
+    for name, steps in each.items():
+        means = steps.view(-1, WINDOW).mean(1) / unit
+        found[name] = [round(mean, 3) for mean in means.tolist()]
+    windows = range(0, TEXT, WINDOW)
+    return {"token": [n + WINDOW // 2 for n in windows], "time": found}
 
 
 @torch.no_grad()
@@ -92,9 +82,8 @@ def prefill() -> dict:
     for _ in range(CALLS):
         for n, found in times.items():
             decoder = IncrementalDecoder(model, memory)
-            given = ids[:, :n]
-            found.append(seconds(lambda d=decoder, g=given: d(g)))
-    median = [statistics.median(times[n]) for n in AT_ONCE]
+            found.append(seconds(partial(decoder, ids[:, :n])))
+    median = [*map(statistics.median, times.values())]
     by_one = [round(each / median[0], 2) for each in median]
     return {"tokens": AT_ONCE, "calls with one token": by_one}
 
@@ -111,40 +100,41 @@ def gain(rows: int, length: int) -> float:
 
 
 @torch.no_grad()
-def whole_model(theirs: Torchs, source: Tensor, length: int) -> Tensor:
-    """Greedy writing that calls `nn.Transformer` for each token."""
+def loop(logits: Callable, source: Tensor, length: int) -> Tensor:
+    """Greedy writing that reads all tokens again for each new one."""
     ids = source.new_ones(len(source), 1)
     for _ in range(length):
-        best = never_ending(theirs(source, ids)[:, -1])
+        best = never_ending(logits(ids)[:, -1])
         ids = torch.cat([ids, best[:, None]], 1)
     return ids[:, 1:]
 
 
 @torch.no_grad()
 def encoded_once(theirs: Torchs, source: Tensor, length: int) -> Tensor:
-    """Greedy writing that calls only its decoder for each token."""
+    """The loop in which only the decoder of `nn.Transformer` is called."""
     model, stack = theirs.ours, theirs.theirs
     memory = stack.encoder(
         model.positions(model.tables.source_embedding(source))
     )
-    ids = source.new_ones(len(source), 1)
-    for _ in range(length):
+
+    def logits(ids):
         future = ~causal_mask(ids.shape[1])[0, 0]
         x = model.positions(model.tables.target_embedding(ids))
-        states = stack.decoder(x, memory, tgt_mask=future)[:, -1]
-        best = never_ending(F.linear(states, model.tables.output_matrix))
-        ids = torch.cat([ids, best[:, None]], 1)
-    return ids[:, 1:]
+        states = stack.decoder(x, memory, tgt_mask=future)[:, -1:]
+        return F.linear(states, model.tables.output_matrix)
+
+    return loop(logits, source, length)
 
 
 def against_torch(rows: int, length: int) -> dict[str, float]:
     """Tokens a second with our cache by those of either loop."""
-    ours, theirs = pair(config(64, 4))
+    sizes = TransformerConfig(100, 100, 64, 4, 256, 2, 2, final_norms=True)
+    ours, theirs = pair(sizes)
     source = torch.randint(3, 100, (rows, SOURCE))
     ours.eval(), theirs.eval()
     runs = {
         "ours": lambda: write_tokens(ours, source, never_ending, length),
-        "whole model": lambda: whole_model(theirs, source, length),
+        "whole model": lambda: loop(partial(theirs, source), source, length),
         "encoded once": lambda: encoded_once(theirs, source, length),
     }
     written, *others = (run() for run in runs.values())

@@ -14,16 +14,21 @@ import itertools
 from torch import nn
 
 from benchmarks import ablations
-from benchmarks.ablations import Variant, trainer, with_unit_tables, written
+from benchmarks.ablations import (
+    Variant,
+    exchange,
+    trained,
+    with_unit_tables,
+    written,
+)
 from benchmarks.date_model import BUCKET, SEEDS, SIZE, Task
 from kit.dates import collate
 from lib.heads import MultiHeadAttention
 from lib.runtime import setup
-from lib.training import Batch, train
+from lib.training import Batch
 from lib.transformer import Transformer
 
 TIMES = 8  # sqrt(d_model), and 1 over the usual deviation of the tables
-ORDERS = {"buckets": True, "unsorted": False}
 
 
 class Louder(nn.Module):
@@ -53,8 +58,7 @@ def louder(model: Transformer) -> None:
 def cooler(model: Transformer) -> None:
     """Of the attentions that read the tables: not of cross-attention."""
     with_unit_tables(model)
-    model.encoder.blocks[0].attention.__class__ = Cooler
-    model.decoder.blocks[0].self_attention.__class__ = Cooler
+    exchange(model, Cooler, "cross")
 
 
 def both(model: Transformer) -> None:
@@ -85,35 +89,25 @@ def validation(task: Task) -> dict[str, list[Batch]]:
     }
 
 
-def shares(
-    variant: Variant, seed: int, task: Task, unseen: dict[str, list[Batch]]
-) -> dict[str, float]:
-    """Train a variant; what it gets right of each list of batches."""
-    trained = trainer(variant, seed, task)
-    train(trained, ablations.data(variant, task), ablations.STEPS)
-    return {kind: written(trained.average, d) for kind, d in unseen.items()}
-
-
 def padding(seed: int, task: Task) -> dict:
     """Exact match by variant, order of training and order of validation."""
-    unseen = validation(task)
-    pair = {
-        n: ablations.VARIANTS[n] for n in ("plain recipe", "no padding mask")
-    }
-    return {
-        name: {
-            order: shares(variant._replace(bucketed=n), seed, task, unseen)
-            for order, n in ORDERS.items()
-        }
-        for name, variant in pair.items()
-    }
+    unseen, found = validation(task), {}
+    for name in ("plain recipe", "no padding mask"):
+        found[name] = {}
+        for order, bucketed in (("buckets", True), ("unsorted", False)):
+            variant = ablations.VARIANTS[name]._replace(bucketed=bucketed)
+            model = trained(variant, seed, task).average
+            found[name][order] = {
+                kind: written(model, data) for kind, data in unseen.items()
+            }
+    return found
 
 
 def tables(seed: int, task: Task) -> dict:
     """Exact match of each cure, and of none."""
-    unseen = {"all": task.batches(task.validation)}
+    unseen = task.batches(task.validation)
     return {
-        name: shares(variant, seed, task, unseen)["all"]
+        name: written(trained(variant, seed, task).average, unseen)
         for name, variant in TABLES.items()
     }
 

@@ -22,9 +22,8 @@ def processor() -> str:
 
 def circumstances() -> dict:
     """Where and when a measurement was taken."""
-    on_gpu = torch.cuda.is_available()
     return {
-        "machine": torch.cuda.get_device_name() if on_gpu else processor(),
+        "machine": processor(),
         "date": datetime.date.today().isoformat(),
         "torch": torch.__version__.split("+")[0],
         "threads": torch.get_num_threads(),

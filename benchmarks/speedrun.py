@@ -6,10 +6,10 @@ in benchmarks/SPEEDRUN.md.
 """
 
 import json
+import math
 import runpy
 import statistics
 import sys
-import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 
 from benchmarks.records import save
+from benchmarks.timing import seconds
 from kit.dates import batches, characters, generate, splits
 from lib.runtime import setup
 from lib.text import Vocabulary
@@ -32,7 +33,7 @@ from lib.training import (
 )
 from lib.transformer import Transformer, TransformerConfig
 
-GOAL, SEEDS, EVERY, GLANCE = 0.995, 5, 50, 500
+GOAL, SEEDS, EVERY = 0.995, 5, 50
 
 
 class Entry(NamedTuple):
@@ -87,23 +88,9 @@ def yardstick(days: Sequence[date]) -> Entry:
     return Entry(trainer, data, 1_400, source, target)
 
 
-def seconds(entry: Entry, until: int) -> float:
+def clocked(entry: Entry, until: int) -> float:
     """CPU time to train until so many steps are done."""
-    start = time.process_time()
-    train(entry.trainer, entry.batches, until)
-    return time.process_time() - start
-
-
-def share(entry: Entry, data: Sequence[Batch]) -> float:
-    """Exact match of the averaged weights, all data only if it looks good.
-
-    The first `GLANCE` examples tell whether the others need to be asked.
-    """
-    first = [b for i, b in enumerate(data) if i * len(data[0].source) < GLANCE]
-    found = exact_match(entry.trainer.average, first)
-    if found < GOAL - 0.015:
-        return found
-    return exact_match(entry.trainer.average, data)
+    return seconds(lambda: train(entry.trainer, entry.batches, until))
 
 
 def race(entry: Entry, beside: Entry, days: Sequence[date]) -> dict:
@@ -120,11 +107,11 @@ def race(entry: Entry, beside: Entry, days: Sequence[date]) -> dict:
     took, unit, done, reached = 0.0, [], 0, 0.0
     while done < entry.steps and reached < GOAL:
         done = min(done + EVERY, entry.steps)
-        took += seconds(entry, done)
+        took += clocked(entry, done)
         more = max(1, EVERY // 10)
         start = len(beside.trainer.losses)
-        unit.append(seconds(beside, start + more) / more)
-        reached = share(entry, unseen)
+        unit.append(clocked(beside, start + more) / more)
+        reached = exact_match(entry.trainer.average, unseen)
     return {
         "steps": done,
         "CPU s": round(took, 1),
@@ -141,11 +128,10 @@ def load(path: str | Path) -> Callable[[Sequence[date], int], Entry]:
 
 def score(runs: list[dict], name: str) -> float | None:
     """The median; a seed that did not arrive is slower than all others."""
-    never = float("inf")
     middle = statistics.median(
-        r[name] if r["reached"] else never for r in runs
+        run[name] if run["reached"] else math.inf for run in runs
     )
-    return None if middle == never else middle
+    return None if middle == math.inf else middle
 
 
 def main() -> None:

@@ -4,21 +4,13 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-import torch
-
 
 def seconds(run: Callable[[], object], repeats: int = 1) -> float:
-    """Time of `repeats` runs: CPU time, or the time until the GPU is done."""
-    clock = time.process_time
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-        clock = time.perf_counter
-    start = clock()
+    """CPU time of `repeats` runs."""
+    start = time.process_time()
     for _ in range(repeats):
         run()
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-    return clock() - start
+    return time.process_time() - start
 
 
 def in_turns(names: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
@@ -29,16 +21,14 @@ def in_turns(names: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
 
 
 def side_by_side(
-    candidates: dict[str, Callable[[], object]],
-    repeats: int = 1,
-    rounds: int = 7,
+    candidates: dict[str, Callable[[], object]], rounds: int = 7
 ) -> dict[str, list[float]]:
     """Seconds of each candidate in each round, after one run to warm up."""
     for run in candidates.values():
         run()
     found = {name: [] for name in candidates}
     for _, name in in_turns(candidates, rounds):
-        found[name].append(seconds(candidates[name], repeats))
+        found[name].append(seconds(candidates[name]))
     return found
 
 

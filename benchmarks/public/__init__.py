@@ -27,7 +27,6 @@ class Subject:
     """One attention of one package, in one of the ways to call it."""
 
     package: str  # as pip calls it
-    entry: str  # the class or function
     way: str  # as a narrow table names it
     build: Callable[[], tuple[Callable, dict]]
     by_design: dict[str, str] = field(default_factory=dict)  # no failures: why

@@ -33,7 +33,6 @@ def keras_weights():
 SUBJECTS = [
     public.Subject(
         "keras",
-        "keras.layers.MultiHeadAttention",
         "MultiHeadAttention",
         keras_weights,
         leave={"half precision": DTYPE},

@@ -23,9 +23,11 @@ from benchmarks.public import (
 )
 
 SIZES = {"dim": WIDTH, "heads": HEADS, "dim_head": HEAD}
+LOCAL = {"window_size": 8, "autopad": True, "dropout": DROPOUT}
+LOCAL |= {"use_rotary_pos_emb": False}
 BUCKETS = {"q_bucket_size": 3, "k_bucket_size": 4}
-x_attention = partial(Subject, "x-transformers", "Attention")
-local_attention = partial(Subject, "local-attention", "LocalAttention")
+x_attention = partial(Subject, "x-transformers")
+local_attention = partial(Subject, "local-attention")
 efficient = partial(Subject, "memory-efficient-attention-pytorch")
 
 
@@ -43,16 +45,6 @@ def x_causal(**options):
     return module, said("x -> out", mask="causal")
 
 
-def local(causal: bool = False):
-    return LocalAttention(
-        window_size=8,
-        autopad=True,
-        dropout=DROPOUT,
-        use_rotary_pos_emb=False,
-        causal=causal,
-    )
-
-
 def local_masked(always: bool):
     def ask(inner, q, k, v, mask):
         if always and mask is None:
@@ -62,12 +54,14 @@ def local_masked(always: bool):
         return inner(q, k, v, mask=mask)
 
     words = said(axes="n h l d", mask_axes="n k", projections=False)
-    return Called(local(), ask), words
+    module = LocalAttention(**LOCAL)
+    return Called(module, ask), words
 
 
 def local_causal():
+    module = LocalAttention(**LOCAL, causal=True)
     words = {"axes": "n h l d", "mask": "causal", "projections": False}
-    return local(causal=True), said("q k v -> out", **words)
+    return module, said("q k v -> out", **words)
 
 
 def chunked(axes: str | None = None, **options):
@@ -103,22 +97,19 @@ SUBJECTS = [
         shown={"padding invariance": "local_attention_padding"},
     ),
     local_attention("causal", local_causal),
-    efficient("Attention", "Attention", chunked, by_design=LOWEST),
+    efficient("Attention", chunked, by_design=LOWEST),
     efficient(
-        "Attention",
         "memory_efficient",
         lambda: chunked("n k", memory_efficient=True, **BUCKETS),
         by_design=LOWEST,
     ),
     efficient(
         "FlashAttention",
-        "FlashAttention",
         flash,
         shown={"half precision": "memory_efficient_half"},
     ),
     Subject(
         "performer-pytorch",
-        "SelfAttention",
         "mask",
         performer,
         leave=dict.fromkeys(

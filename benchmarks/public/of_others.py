@@ -24,10 +24,10 @@ from benchmarks.public import (
 )
 
 of_labml = partial(Subject, "labml-nn")
-of_diffusers = partial(Subject, "diffusers", "Attention")
-monai = partial(Subject, "monai", "SABlock")
-of_curated = partial(Subject, "curated-transformers", "SelfAttention")
-esm = partial(Subject, "fair-esm", "MultiheadAttention")
+of_diffusers = partial(Subject, "diffusers")
+monai = partial(Subject, "monai")
+of_curated = partial(Subject, "curated-transformers")
+esm = partial(Subject, "fair-esm")
 FLASH = {"use_flash_attention": True}
 WEIGHTS = "q k v mask -> out weights"
 
@@ -104,15 +104,13 @@ def esm_weights():
 
 
 SUBJECTS = [
-    of_labml("MultiHeadAttention", "MHA", lambda: labml(LabmlAttention)),
+    of_labml("MHA", lambda: labml(LabmlAttention)),
     of_labml(
-        "RotaryPEMultiHeadAttention",
         "RotaryPE MHA",
         lambda: labml(RotaryPEMultiHeadAttention, positions=True),
         shown={"half precision": "labml_rotary_half"},
     ),
     of_labml(
-        "RelativeMultiHeadAttention",
         "Relative MHA",
         lambda: labml(RelativeMultiHeadAttention, positions=True),
     ),

@@ -15,19 +15,15 @@ from lib.heads import MultiHeadAttention
 IN_HEADS = said(axes="n h l d")
 book = partial(Subject, "the-executable-transformer")
 torchs = partial(Subject, "torch")
-fused = partial(torchs, "torch.nn.functional.scaled_dot_product_attention")
-headed = partial(torchs, "torch.nn.MultiheadAttention")
 sdpa = F.scaled_dot_product_attention
+
+
+CAUSAL = said("q k v -> out", axes="n h l d", mask="causal")
 
 
 def math_kernel(q, k, v, mask):
     with sdpa_kernel(SDPBackend.MATH):
         return sdpa(q, k, v, mask)
-
-
-def causal():
-    words = said("q k v -> out", axes="n h l d", mask="causal")
-    return partial(sdpa, is_causal=True), words
 
 
 def flex(q, k, v, mask):
@@ -54,29 +50,28 @@ def heads(mask: str, axes: str, **options):
 
 
 SUBJECTS = [
-    book(
-        "lib.attention.attention", "attention", lambda: (attention, IN_HEADS)
-    ),
-    book("lib.heads.MultiHeadAttention", "MultiHeadAttention", our_heads),
-    fused("SDPA", lambda: (sdpa, IN_HEADS)),
-    fused("SDPA, math kernel", lambda: (math_kernel, IN_HEADS)),
-    fused("SDPA, float mask", lambda: (sdpa, IN_HEADS | {"mask": "additive"})),
-    fused("SDPA, is_causal", causal),
+    book("attention", lambda: (attention, IN_HEADS)),
+    book("MultiHeadAttention", our_heads),
+    torchs("SDPA", lambda: (sdpa, IN_HEADS)),
+    torchs("SDPA, math kernel", lambda: (math_kernel, IN_HEADS)),
     torchs(
-        "torch.nn.attention.flex_attention",
+        "SDPA, float mask", lambda: (sdpa, IN_HEADS | {"mask": "additive"})
+    ),
+    torchs("SDPA, is_causal", lambda: (partial(sdpa, is_causal=True), CAUSAL)),
+    torchs(
         "flex_attention",
         lambda: (flex, IN_HEADS),
         leave={"fully masked row, gradient": "no backward pass on a CPU"},
     ),
-    headed(
+    torchs(
         "MHA, with weights",
         lambda: heads("attn_mask", "(n h) q k", average_attn_weights=False),
     ),
-    headed(
+    torchs(
         "MHA, no weights",
         lambda: heads("attn_mask", "(n h) q k", need_weights=False),
     ),
-    headed(
+    torchs(
         "MHA, key_padding_mask",
         lambda: heads("key_padding_mask", "n k", need_weights=False),
     ),

@@ -81,16 +81,15 @@ def called(make, how: str):
 SUBJECTS = [
     Subject(
         "transformers",
-        entry,
         f"{name}, {how}",
         partial(called, make, how),
         by_design=LOWEST if how == "eager" or make is t5 else {},
     )
-    for name, entry, make in (
-        ("BERT", "BertSelfAttention", bert),
-        ("T5", "T5Attention", t5),
-        ("LLaMA", "LlamaAttention", llama),
-        ("GPT-2", "GPT2Attention", gpt2),
-    )
+    for name, make in {
+        "BERT": bert,
+        "T5": t5,
+        "LLaMA": llama,
+        "GPT-2": gpt2,
+    }.items()
     for how in ("eager", "sdpa")
 ]

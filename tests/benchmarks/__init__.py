@@ -1,1 +1,1 @@
-"""What `make bench` compares must compute the same."""
+"""What the benchmarks compare computes the same, and is what pages read."""

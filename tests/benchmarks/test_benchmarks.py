@@ -5,8 +5,8 @@ import json
 import re
 import statistics
 from datetime import date
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,15 +18,13 @@ from benchmarks import (
     attention_layouts,
     bags,
     cheaper,
-    costs,
     date_model,
     depth,
     hops,
-    model,
-    page_model,
     reasons,
     records,
     timing,
+    torchs,
 )
 from benchmarks.__main__ import main
 from kit.dates import splits
@@ -36,23 +34,15 @@ from lib.masks import causal_mask
 from lib.positions import PositionalEncoding
 from lib.transformer import Transformer, TransformerConfig
 
-STORED = {"results": records.RESULTS, "data": date_model.FOLDER}
-WHERE = {"machine", "date", "torch", "threads"}
+STORED = *records.RESULTS.glob("*.json"), date_model.FOLDER / "one_text.json"
+WHERE = {"/machine", "/date", "/torch", "/threads"}
 FEW = {part: days[:3_000] for part, days in splits(held_out=30).items()}
 TRAINED = {"STEPS": 3, "WARMUP": 1, "SEEDS": 1, "HELD": 20}
 TRAINED |= {"splits": lambda: FEW, "every_day": lambda: FEW["test"]}
 SHORT = {
     "matrix_product": {"SIZES": [64, 128], "ROUNDS": 2},
     "attention_layouts": {"TOKENS": 64, "LENGTHS": [8, 16]},
-    "attention": {
-        "SIZES": dict.fromkeys(attention.SIZES, (2, 6, 16, 2)),
-        "REPEATS": {},
-    },
     "hops": {"STEPS": 4, "EVERY": 2, "SEEDS": 1},
-    "model": {
-        "SIZES": {"32": (8, 2)},
-        "BATCHES": dict.fromkeys(model.BATCHES, (3, 6, 4)),
-    },
     "decoding": {
         "LENGTHS": {"1": [3], "64": [3, 4]},
         "LOOPS": [(3, 8)],
@@ -73,41 +63,26 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Run a benchmark with small sizes, once: what it has written."""
-    done = {}
 
+    @cache
     def once(name):
-        if name not in done:
-            folder = tmp_path_factory.mktemp(name)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(records, "RESULTS", folder / "results")
-                patch.setattr(date_model, "FOLDER", folder / "data")
-                benchmark = import_module(f"benchmarks.{name}")
-                for module in {benchmark, date_model, ablations}:
-                    for constant, value in SHORT[name].items():
-                        if hasattr(module, constant):
-                            patch.setattr(module, constant, value)
-                torch.set_num_threads(2)
-                main([name])
-            done[name] = {
-                path.relative_to(folder): json.loads(path.read_text("utf-8"))
-                for path in folder.glob("*/*.json")
-            }
-        return done[name]
+        folder = tmp_path_factory.mktemp(name)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(records, "RESULTS", folder / "results")
+            patch.setattr(date_model, "FOLDER", folder / "data")
+            benchmark = import_module(f"benchmarks.{name}")
+            for module in {benchmark, date_model, ablations}:
+                for constant in SHORT[name].keys() & vars(module).keys():
+                    patch.setattr(module, constant, SHORT[name][constant])
+            torch.set_num_threads(2)
+            main([name])
+        return {file.stem: load(file) for file in folder.glob("*/*.json")}
 
     return once
 
 
-@pytest.fixture
-def measured(run):
-    return lambda name: run(name)[Path("results", f"{name}.json")]
-
-
-@pytest.mark.slow
-def test_a_phone_gets_the_model(chromium, monkeypatch):
-    monkeypatch.setattr(page_model, "ROUNDS", 1)
-    stored = json.loads((records.RESULTS / "page_model.json").read_text())
-    wanted = paths(stored) - {"/machine", "/date"}
-    assert paths(page_model.record()) == wanted
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def paths(record, at="") -> set[str]:
@@ -116,38 +91,47 @@ def paths(record, at="") -> set[str]:
         return paths(record[0], f"{at}/0")
     if not isinstance(record, dict):
         return {at}
-    return set().union(
-        *(
-            paths(v, f"{at}/{re.sub('[0-9]+', '#', k)}")
-            for k, v in record.items()
-        )
-    )
+    below = [
+        paths(part, f"{at}/{re.sub('[0-9]+', '#', key)}")
+        for key, part in record.items()
+    ]
+    return set().union(*below)
+
+
+SLOW = SHORT.keys() - QUICK
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
-        for name in SHORT
-    ],
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)],
 )
 def test_a_short_run_writes_what_the_committed_files_have(run, name):
-    for path, record in run(name).items():
-        stored = STORED[path.parts[0]] / path.name
-        wanted = json.loads(stored.read_text(encoding="utf-8"))
-        assert paths(wanted) <= paths(record), path
+    stored = {file.stem: load(file) for file in STORED}
+    for made, record in run(name).items():
+        assert paths(stored[made]) | WHERE <= paths(record), made
         assert record["threads"] == 1
-        assert WHERE <= record.keys()
 
 
 def test_candidates_take_turns_and_a_ratio_is_the_median_of_rounds():
     order = []
     runs = {name: lambda name=name: order.append(name) for name in "ab"}
-    times = timing.side_by_side(runs, repeats=1, rounds=2)
+    times = timing.side_by_side(runs, rounds=2)
     assert "".join(order) == "ab" + "ab" + "ba"  # the first to warm up
     assert [len(seconds) for seconds in times.values()] == [2, 2]
     times = {"slow": [3.0, 8.0, 40.0], "base": [2.0, 2.0, 2.0]}
     assert timing.ratio(times, "slow", "base") == 4.0
+
+
+def test_the_attention_is_raced_with_pytorchs(monkeypatch):
+    sizes = {"tiny": (2, 3, 8, 2), "longer": (1, 5, 8, 2)}
+    monkeypatch.setattr(attention, "SIZES", sizes)
+    raced = []
+    monkeypatch.setattr(
+        attention, "ratio", lambda times, *names: raced.append(names) or 1.5
+    )
+    found = attention.record()
+    assert found["forward"] == found["both"] == dict.fromkeys(sizes, 1.5)
+    assert raced == [("ours", "torch")] * 4
 
 
 @pytest.mark.parametrize("layout", attention_layouts.LAYOUTS.values())
@@ -157,77 +141,44 @@ def test_a_layout_equals_the_module(layout):
     torch.testing.assert_close(layout(module, x), module(x))
 
 
-@pytest.mark.parametrize("case", attention.MASKS)
-def test_all_that_is_timed_computes_the_same(case, monkeypatch):
-    monkeypatch.setitem(attention.SIZES, "tiny", (4, 14, 16, 2))
-    torch.manual_seed(0)
-    candidates, x = attention.calls("tiny", case)
-    ours = candidates["ours"](x)
-    for call in candidates.values():
-        torch.testing.assert_close(call(x), ours, atol=1e-5, rtol=0)
-    if case == "padded":
-        mask, _ = attention.masks(case, 4, 14)
-        assert mask.sum(-1).flatten().tolist() == [8, 10, 12, 14]
-
-
 @pytest.mark.parametrize(
-    "sizes",
-    [
-        model.config(8, 2, layers=1),
-        TransformerConfig(100, 100, 8, 2, 16, 1, 2, dropout=0.0, tied="none"),
-    ],
-    ids=["final norms", "as the date model"],
+    "more",
+    [{"final_norms": True, "dropout": 0.1}, {"tied": "none", "dropout": 0.0}],
 )
-def test_the_two_models_compute_the_same_and_both_learn(sizes):
+def test_the_two_models_compute_the_same_and_both_learn(more):
     torch.manual_seed(0)
-    models = model.pair(sizes)
-    for each in models:
-        wanted = sum(w.numel() for w in Transformer(sizes).parameters())
-        assert sum(w.numel() for w in each.parameters()) == wanted
-    source, target = model.sentences(3, 6), model.sentences(3, 4)
-    assert (source == 0).any() and (source[:, 0] != 0).all()
-    model.check(*models, source, target)
-    before = models[0](source, target)[target != 0]
-    for module in models:
-        model.training(module, source, target)()
-        assert not torch.allclose(module(source, target)[target != 0], before)
-    with pytest.raises(AssertionError), torch.no_grad():
-        models[1].theirs.encoder.layers[0].linear1.bias += 1
-        model.check(*models, source, target)
+    sizes = TransformerConfig(100, 100, 8, 2, 16, 1, 2, **more)
+    source, target = torch.randint(3, 100, (3, 6)), torch.tensor([[7, 8, 0]])
+    source[1, 4:], target = 0, target.expand(3, -1)
+    ours, theirs = torchs.pair(sizes)
+    found, wanted = (
+        each.eval()(source, target)[:, :2] for each in (ours, theirs)
+    )
+    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=0)
+    parts = [w.numel() for w in Transformer(sizes).parameters()]
+    for each, logits in ((ours, found), (theirs, wanted)):
+        assert sum(w.numel() for w in each.parameters()) == sum(parts)
+        logits.square().sum().backward()
+        assert all(weight.grad.any() for weight in each.parameters())
 
 
-def test_units_of_times_are_as_the_pages_say(measured):
-    found = measured("decoding")
+def test_units_are_as_the_pages_say(run):
+    found = run("decoding")["decoding"]
     assert found["n-th token"]["token"] == [2, 6, 10, 14, 18, 22]
     with_cache = found["n-th token"]["time"]["with cache"]
     assert statistics.mean(with_cache) == pytest.approx(1, abs=0.01)
     assert found["prefill"]["calls with one token"][0] == 1
-    assert measured("costs")["time"]["in blocks (SDPA)"][0] == 1
-
-
-def test_costs_are_the_bytes_that_the_allocator_gave(measured):
-    found = measured("costs")
+    found = run("costs")["costs"]
+    assert found["time"]["in blocks (SDPA)"][0] == 1
     table = found["bytes"]["the table in full"]
     for n, size in zip(found["n"], table, strict=True):
         assert 2 * n * n * 4 <= size <= 2 * n * n * 4 + n * 64 * 4
     assert found["bytes"]["in blocks (SDPA)"][1] < 2 * 256**2 * 4
 
 
-def test_what_does_not_fit_is_noted(monkeypatch):
-    def too_much(*given):
-        raise torch.OutOfMemoryError
-
-    monkeypatch.setitem(costs.CALLS, "linear attention", too_much)
-    monkeypatch.setattr(costs, "LENGTHS", [1_024])
-    monkeypatch.setattr(costs, "ROUNDS", 1)
-    found = costs.record()
-    assert found["time"]["linear attention"] == [None]
-    assert found["bytes"]["linear attention"] == [None]
-
-
 @pytest.mark.parametrize("name", depth.ARRANGEMENTS)
 def test_the_record_of_depth_can_be_made_again(name):
-    record = json.loads((records.RESULTS / "depth.json").read_text())
+    record = load(records.RESULTS / "depth.json")
     stored = record["runs"][name]["6"]
     for kind, found in depth.summary(name, 6).items():
         for part, values in found.items():
@@ -251,19 +202,20 @@ def test_a_map_is_followed_twice_and_no_test_map_is_trained_on(monkeypatch):
 
 
 @pytest.mark.slow
-def test_each_variant_changes_what_its_name_says(measured):
-    runs = {n: r for n, (r,) in measured("ablations")["runs"].items()}
-    first = {name: run["first losses"][0] for name, run in runs.items()}
+def test_each_variant_changes_what_its_name_says(run):
+    short = {n: run(n)[n]["runs"] for n in ("ablations", "cheaper")}
+    first, cheap = (
+        {name: one["first losses"][0] for name, (one,) in runs.items()}
+        for runs in short.values()
+    )
+    assert not any(r["exact match"] for (r,) in short["ablations"].values())
     same = {"no warm-up", "no fall to zero", "no clipping"}
     same |= {"plain recipe", "schedule of 2017"}
     for name, loss in first.items():
         assert (loss == first["plain recipe"]) == (name in same), name
     assert first["tied tables of std 1"] > 4 * first["plain recipe"]
-    assert all(run["exact match"] == 0 for run in runs.values())
-    cheap = {n: r for n, (r,) in measured("cheaper")["runs"].items()}
-    losses = {n: run["first losses"][0] for n, run in cheap.items()}
-    assert losses.pop("4 key heads") == first["plain recipe"]
-    assert len({*losses.values(), first["plain recipe"]}) == 1 + len(losses)
+    assert cheap["4 key heads"] == first["plain recipe"]
+    assert len({*cheap.values()}) == len(cheap)
 
 
 def test_the_rates_of_the_variants_share_peak_and_warmup():
@@ -294,16 +246,15 @@ def changed(name):
 
 def test_shared_heads_begin_as_the_first_of_the_plain_ones():
     plain, variant, ids = changed("2 key heads")
+    assert variant(ids, ids).shape == plain(ids, ids).shape
+    x = torch.randn(2, 3, 16)
     for name in ("encoder.blocks.0.attention",
                  "decoder.blocks.0.cross_attention"):  # fmt: skip
         full, shared = (m.get_submodule(name) for m in (plain, variant))
-        assert (full.heads, shared.heads, shared.kv_heads) == (4, 4, 2)
-        x = torch.randn(2, 3, 16)
-        for many, few in zip(
-            full.project(x, x, x), shared.project(x, x, x), strict=True
-        ):
-            torch.testing.assert_close(few, many[:, : few.shape[1]])
-    assert variant(ids, ids).shape == plain(ids, ids).shape
+        parts = full.project(x, x, x), shared.project(x, x, x), (4, 2, 2)
+        for many, few, heads in zip(*parts, strict=True):
+            torch.testing.assert_close(few, many[:, :heads])
+        assert full.out_proj.weight.equal(shared.out_proj.weight)
 
 
 def test_a_narrow_model_sees_its_neighbours_only():
@@ -317,9 +268,9 @@ def test_a_narrow_model_sees_its_neighbours_only():
 
 
 def test_linear_self_attention_is_that_of_the_library():
-    _, variant, _ = changed("linear everywhere")
-    module = variant.decoder.blocks[0].self_attention
-    assert type(variant.decoder.blocks[0].cross_attention) is cheaper.Linear
+    block = changed("linear everywhere")[1].decoder.blocks[0]
+    assert type(block.cross_attention) is cheaper.Linear
+    module = block.self_attention
     q, k, v = module.project(*[torch.randn(2, 7, 16)] * 3)
     found, _ = module.attend(q, k, v, causal_mask(7))
     torch.testing.assert_close(found, linear_attention(q, k, v))
@@ -360,8 +311,6 @@ def test_days_with_the_same_characters_share_a_bag():
     assert sum(count.values()) == 73_049
     days = [date(2019, 3, 3), date(2022, 2, 22)]
     assert count[bags.bag(days[0])] == 10
-    assert bags.bag(days[0]) == bags.bag(date(1902, 3, 3))
-    assert bags.bag(days[0]) != bags.bag(date(2019, 4, 3))
     found = bags.by_size(days, [True, False])
     assert found.pop(10) == [1, 1] and [*found.values()] == [[0, 1]]
     texts = [e.text for e in bags.texts(days, "long")]

@@ -5,51 +5,38 @@ import json
 import pytest
 import torch
 
-from benchmarks import date_model, records, speedrun
-from benchmarks.speedrun import Entry, race, recipe, score, yardstick
-from kit.dates import batches, characters, generate, splits
-from lib.training import Recipe, Trainer
-from lib.transformer import Transformer, TransformerConfig
+from benchmarks import date_model, records, speedrun, timing
+from benchmarks.speedrun import race, recipe, score, yardstick
+from kit.dates import generate, splits
+from lib.transformer import Transformer
 
 DAYS = splits(held_out=36_000)  # leaves 1,049 to train on
-
-
-@pytest.fixture
-def entry():
-    examples = generate(DAYS["train"], 24)
-    source = characters([e.text for e in examples])
-    target = characters([e.iso for e in examples])
-    config = TransformerConfig(
-        len(source), len(target), 8, 2, 8, 1, 1, 0.0, max_length=64
-    )
-    trainer = Trainer(Transformer(config), Recipe(lambda step: 1e-3))
-    data = batches(examples, source, target, 8)
-    return Entry(trainer, data, 7, source, target)
 
 
 @pytest.mark.parametrize(
     ("shares", "steps"), [((0.1, 0.6, 0.7), 6), ((0.1, 0.2, 0.3), 7)]
 )
-def test_a_race_ends_at_the_goal_or_the_last_step(
-    entry, shares, steps, monkeypatch
-):
+def test_a_race_ends_at_the_goal_or_the_last_step(shares, steps, monkeypatch):
     """Evaluation does not count: here only training moves the clock on."""
     now, left = [0.0], list(shares)
+    entry, beside = (yardstick(DAYS["train"][:9]) for _ in range(2))
+    entry = entry._replace(steps=7)
 
     def train(trainer, batches, until):
         now[0] += 2.0 * (until - len(trainer.losses))
         trainer.losses += [1.0] * (until - len(trainer.losses))
 
-    def share(entry, data):
+    def exact_match(model, data):
+        assert model is entry.trainer.average
+        assert sum(len(batch.source) for batch in data) == 30
         now[0] += 100.0
         return left.pop(0)
 
-    monkeypatch.setattr(speedrun.time, "process_time", lambda: now[0])
+    monkeypatch.setattr(timing.time, "process_time", lambda: now[0])
     monkeypatch.setattr(speedrun, "train", train)
-    monkeypatch.setattr(speedrun, "share", share)
+    monkeypatch.setattr(speedrun, "exact_match", exact_match)
     monkeypatch.setattr(speedrun, "EVERY", 3)
     monkeypatch.setattr(speedrun, "GOAL", 0.5)
-    beside = yardstick(DAYS["train"])
     found = race(entry, beside, DAYS["validation"][:30])
     assert len(beside.trainer.losses) == 3 - len(left)
     assert found == {
@@ -59,27 +46,6 @@ def test_a_race_ends_at_the_goal_or_the_last_step(
         "reached": steps == 6,
         "yardsticks": steps,
     }
-
-
-def test_all_validation_days_are_asked_only_if_the_first_look_good(
-    entry, monkeypatch
-):
-    asked = []
-
-    def exact_match(model, data):
-        assert model is entry.trainer.average
-        asked.append(sum(len(batch.source) for batch in data))
-        return answers.pop()
-
-    monkeypatch.setattr(speedrun, "exact_match", exact_match)
-    unseen = batches(
-        generate(DAYS["validation"], 1_100), entry.source, entry.target, 250
-    )
-    answers = [0.97]
-    assert speedrun.share(entry, unseen) == 0.97 and asked == [500]
-    answers = [0.994, 0.981]
-    assert speedrun.share(entry, unseen) == 0.994
-    assert asked == [500, 500, 1100]
 
 
 def test_a_seed_that_does_not_arrive_is_the_slowest():
