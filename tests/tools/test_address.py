@@ -1,34 +1,32 @@
 """Where the book is: configuration, workflow, remote, in this order."""
 
-import subprocess
-
 import pytest
 
+from tests.tools.small import put
+from tools.chapters.alone import git
 from tools.source import address, colab
 from tools.source.address import PLACEHOLDER, Place
 
 OWN = "https://github.com/fork/book"
-WHO = ("-c", "user.name=A", "-c", "user.email=a@b.example")
 RUN = {"GITHUB_REPOSITORY": "fork/book", "GITHUB_REF": "refs/heads/course"}
 
 
 def book(root, url=PLACEHOLDER, remote=None, branch="main"):
     """A book with this configuration and this remote."""
     text = f"repository: {{url: '{url}', branch: {branch}}}"
-    (root / "_config.yml").write_text(text)
+    put(root, {"_config.yml": text})
     if remote is not None:
-        git(root, "init", "-q")
-        git(root, "remote", "add", "origin", remote)
+        git("init", "-q", root)
+        git("-C", root, "remote", "add", "origin", remote)
     return root
 
 
-def git(root, *arguments):
-    subprocess.run(["git", "-C", root, *arguments], check=True)
-
-
 def test_nobody_says_where_it_is(tmp_path):
-    assert address.read(book(tmp_path), {}) is None
-    assert not colab.read_address(tmp_path, {}).is_known
+    """A repository further up is another one."""
+    book(tmp_path, remote="https://github.com/other/things")
+    inside = book(tmp_path / "inside")
+    assert address.read(inside, {}) is None
+    assert not colab.read_address(inside, {}).is_known
 
 
 @pytest.mark.parametrize("url", ["https://a.example/b", "file:///b/c"])
@@ -40,22 +38,21 @@ def test_the_configuration_comes_first(tmp_path, url):
 
 @pytest.mark.parametrize("url", [PLACEHOLDER, f"{OWN}/", f"{OWN}.git"])
 def test_a_workflow_knows_its_repository_and_its_branch(tmp_path, url):
-    root = book(tmp_path, url, "https://github.com/me/book")
-    assert address.read(root, RUN) == Place(OWN, "course", "colab")
+    root = book(tmp_path, url, "https://github.com/me/book", "trunk")
+    course = Place(OWN, "course", "colab")
+    for ref, place in [
+        ("refs/heads/course", course),
+        ("refs/tags/v0.2", Place(OWN, "v0.2", "colab-v0.2", edition="v0.2")),
+        ("refs/pull/7/merge", Place(OWN, "trunk", "")),  # publishes nothing
+        ("", Place(OWN, "trunk", "")),
+        ("refs/heads/", Place(OWN, "trunk", "")),
+    ]:
+        assert address.read(root, RUN | {"GITHUB_REF": ref}) == place
     assert colab.read_address(root, RUN) == colab.Address(OWN, "course")
-    tag = address.read(root, RUN | {"GITHUB_REF": "refs/tags/v0.2"})
-    assert tag == Place(OWN, "v0.2", "colab-v0.2", edition="v0.2")
-    server = {"GITHUB_SERVER_URL": "https://git.school.example/"}
     if url == PLACEHOLDER:
-        found = address.read(root, RUN | server)
-        assert found.url == "https://git.school.example/fork/book"
-
-
-@pytest.mark.parametrize("ref", ["refs/pull/7/merge", "", "refs/heads/"])
-def test_a_run_that_publishes_nothing_has_no_notebooks(tmp_path, ref):
-    root = book(tmp_path, branch="trunk")
-    found = address.read(root, RUN | {"GITHUB_REF": ref})
-    assert found == Place(OWN, "trunk", "")
+        run = RUN | {"GITHUB_SERVER_URL": "https://git.school.example/"}
+        school = "https://git.school.example/fork/book"
+        assert address.read(root, run).url == school
 
 
 @pytest.mark.parametrize(
@@ -71,8 +68,8 @@ def test_a_run_that_publishes_nothing_has_no_notebooks(tmp_path, ref):
 def test_a_clone_knows_where_it_comes_from(tmp_path, remote):
     root = book(tmp_path, remote=remote, branch="v1")
     assert address.read(root, {}) == Place(OWN, "v1", "")
-    git(root, *WHO, "commit", "-q", "--allow-empty", "-m", "Begun")
-    git(root, "update-ref", "refs/remotes/origin/colab", "HEAD")
+    git("-C", root, "commit", "-q", "--allow-empty", "-m", "Begun")
+    git("-C", root, "update-ref", "refs/remotes/origin/colab", "HEAD")
     assert address.read(root, {}) == Place(OWN, "v1", "colab")
 
 
@@ -91,13 +88,6 @@ def test_a_clone_knows_where_it_comes_from(tmp_path, remote):
 )
 def test_a_remote_elsewhere_says_nothing(tmp_path, remote):
     assert address.read(book(tmp_path, remote=remote), {}) is None
-
-
-def test_a_repository_further_up_is_another_one(tmp_path):
-    book(tmp_path, remote="https://github.com/other/things")
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    assert address.read(book(inside), {}) is None
 
 
 def test_only_the_git_of_the_book_is_asked(tmp_path, monkeypatch):

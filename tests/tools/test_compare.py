@@ -5,8 +5,6 @@ import io
 from functools import cache
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib import style
 from matplotlib.figure import Figure
 
@@ -14,9 +12,9 @@ from tools.chapters.compare import (
     figure_difference,
     outputs_difference,
     text_difference,
-    units_apart,
 )
 
+PNG = "image/png"
 SAME = [
     ("[0.3374, -0.1778]", "[0.3373, -0.1779]"),
     ("-0.0001", "0.0000"),
@@ -70,30 +68,6 @@ def test_same(stored, new):
 def test_different(stored, new):
     assert text_difference(stored, new)
     assert text_difference(new, stored)
-
-
-digits = st.integers(min_value=-(10**40), max_value=10**40)
-
-
-def printed(count: int, decimals: int) -> str:
-    """`count` units of the last of `decimals` decimals, as text."""
-    whole, rest = divmod(abs(count), 10**decimals)
-    return f"{'-' * (count < 0)}{whole}.{rest:0{decimals}d}"
-
-
-@given(digits, st.integers(min_value=-5, max_value=5), st.integers(2, 30))
-def test_distance_is_exact(count, step, decimals):
-    stored, new = printed(count, decimals), printed(count + step, decimals)
-    assert units_apart(stored, new) == abs(step)
-    difference = text_difference(f"w={stored},", f"w={new},")
-    assert (difference is None) == (abs(step) <= 1)
-
-
-@given(st.text(), st.text())
-def test_texts_without_decimals_must_be_equal(stored, new):
-    stored, new = stored.replace(".", ""), new.replace(".", "")
-    assert text_difference(stored, stored) is None
-    assert (text_difference(stored, new) is None) == (stored == new)
 
 
 def test_the_message_shows_the_first_line_that_differs():
@@ -213,8 +187,7 @@ def test_outputs(stored, new, message):
 
 
 def test_figures_can_be_left_out():
-    changed = drawn() | {"data": {"text/plain": "<F>", "image/png": ""}}
-    was = result(text_plain="<F>", image_png=picture())
-    assert outputs_difference([was], [changed], figures=False) is None
-    gone = result(text_plain="<F>")
+    was, now = drawn(), drawn() | {"data": drawn()["data"] | {PNG: ""}}
+    assert outputs_difference([was], [now], figures=False) is None
+    gone = result(text_plain="<Figure size 640x480>")
     assert outputs_difference([was], [gone], figures=False)

@@ -1,10 +1,7 @@
 """What is installed when, with commands that are only written down."""
 
 import ast
-import os
-import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -33,9 +30,11 @@ class Clone:
             Path(command[-1], "bin", "pip").touch()
         return any(word in command for word in self.failing)
 
-    def install(self, part: str) -> list[str]:
+    def install(self, part: str, anew=False) -> list[str]:
         """What runs, beside venv, when a part is asked for."""
         self.ran.clear()
+        if anew:
+            (self.root / ".venv" / f".{part}").unlink()
         environment.main(part)
         return [line for line in self.ran if "--clear" not in line]
 
@@ -50,25 +49,21 @@ def clone(tmp_path, monkeypatch):
     return clone
 
 
-def test_without_a_gpu_the_cpu_build_is_asked_for_first(clone, capsys):
+def test_the_cpu_build_is_asked_for_first_where_there_is_no_gpu(
+    clone, monkeypatch, capsys
+):
     first, then = clone.install("torch")
     assert environment.CPU_BUILDS in first and "--no-deps" in first
     assert " torch==" in then and "index" not in then
     assert capsys.readouterr().out.count("\n") == 1
-    clone.failing = [environment.CPU_BUILDS]
-    (clone.root / ".venv" / ".torch").unlink()
-    assert clone.install("torch") == [first, then]
-    assert "is not reached" in capsys.readouterr().out
     assert clone.install("torch") == []
-
-
-def test_with_a_gpu_or_a_mac_it_is_not_asked_for(clone, monkeypatch):
+    clone.failing = [environment.CPU_BUILDS]
+    assert clone.install("torch", anew=True) == [first, then]
+    assert "is not reached" in capsys.readouterr().out
     for gpu, platform in (("/bin/nvidia-smi", "linux"), (None, "darwin")):
         monkeypatch.setattr(environment, "HAS_GPU", gpu)
         monkeypatch.setattr(sys, "platform", platform)
-        (line,) = clone.install("torch")
-        assert "index" not in line
-        (clone.root / ".venv" / ".torch").unlink()
+        assert clone.install("torch", anew=True) == [then]
 
 
 def test_a_part_is_installed_once_and_when_a_pin_changes(clone, capsys):
@@ -111,21 +106,6 @@ def test_a_python_that_cannot_work_is_refused_in_a_line(clone, monkeypatch):
         clone.install("book")
     source = Path(environment.__file__).read_text("utf-8")
     ast.parse(source, feature_version=(3, 6))
-
-
-@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
-@pytest.mark.parametrize(
-    "target, parts",
-    [
-        (".venv/.tests", "book torch chapters pdf tests"),
-        (".venv-nbgrader/.done", "torch chapters"),
-    ],
-)
-def test_make_asks_for_the_parts_in_order(target, parts):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-    command = ["make", "-n", target]
-    said = subprocess.check_output(command, cwd=ROOT, env=env, text=True)
-    assert re.findall(r"environment\.py (\w+)", said) == parts.split()
 
 
 def test_each_pin_stands_once_and_in_the_lock():

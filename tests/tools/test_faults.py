@@ -1,13 +1,19 @@
 """The fault engine: what it makes, and that both ways can say both answers."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
+from tests.tools.small import python
+from tools.faults.__main__ import summary
+from tools.faults.fault import Fault
 from tools.faults.generate import generated
 from tools.faults.realistic import realistic
+from tools.faults.trial import Trial
 from tools.source.taught import ROOT, homes, library
 
 
@@ -78,41 +84,88 @@ SCRIPT = """if True:
     from tools.faults.fault import Fault
     from tools.source.taught import library
 
-    notebooks.targets = lambda module: [
-        name for name in notebooks.stored() if module in notebooks.shown(name)
-    ]
-    units.targets = lambda module: [f"test_{module}.py"]
+    notebooks.targets = lambda module: ["04_masks"]
+    units.targets = lambda module: ["test_attention.py"]
+    trial.SECONDS, trial.BUSY = 15, 100  # the machine may be busy
     source, old = library()["attention"], " / math.sqrt(q.shape[-1])"
-    start, trial.BUSY = source.index(old), 100  # the machine may be busy
+    start, seen = source.index(old), trial.seen_without_fault(2)
 
-    def answers(new):
+    def answers(new, seen=seen):
         fault = Fault("attention", source, start, start + len(old), new)
-        trials = [trial.Trial(fault, way, seconds=15) for way in trial.WAYS]
+        trials = trial.trials_of(fault, seen)
         list(trial.tried(trials, 1))
-        before = [t.noticed for t in trials]
-        trial.control(trials, 1)
-        after = [t.noticed for t in trials]
-        return before, after, [t.untried for t in trials]
+        return [(t.noticed, t.untried) for t in trials]
 
     texts = old, "", " / sum(iter(int, 1))", " / __import__('os')._exit(3)"
-    found = [answers(text) for text in texts]
-    trial.replace = lambda fault, **_: fault  # the control is wrong, too
-    print(json.dumps([*found, answers("")]))
+    results = [answers(text) for text in texts]
+    unseen = {place: set() for place in seen}
+    results.append(answers("", unseen))
+    units.OPTIONS.append("--no-such-option")  # an error of usage
+    results.append(answers(""))
+    try:
+        trial.seen_without_fault(2)
+    except RuntimeError as error:
+        results.append(str(error))
+    print(json.dumps(results))
 """
 
 
 @pytest.mark.slow
 def test_both_ways_say_both_answers():
-    """Nothing, no scale, an endless loop, an exit; what is always wrong."""
-    command = [sys.executable, "-c", SCRIPT]
-    session = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    """Nothing, no scale, an endless loop, an exit; errors of the engine."""
+    session = python("-c", SCRIPT)
     assert session.returncode == 0, session.stderr
-    nothing, scale, endless, died, always = json.loads(session.stdout)
-    assert nothing == [["", ""]] * 3
-    for before, after, untried in (scale, endless):
-        assert before == after and untried == ["", ""]
-        assert before[0].startswith("04_")
-        assert before[1].startswith("test_attention.py::")
-    assert died == [["", ""], ["", ""], ["the process died (3)"] * 2]
-    assert always[:2] == [scale[0], ["", ""]]
-    assert all(why.startswith("without a fault: ") for why in always[2])
+    nothing, scale, endless, died, unseen, usage, always = json.loads(
+        session.stdout
+    )
+    assert nothing == unseen == [["", ""]] * 2
+    for (chapter, _), (test, _) in (scale, endless):
+        assert chapter.startswith("04_")
+        assert test.startswith("test_attention.py::")
+    assert died == [["", "the process died (3)"]] * 2
+    assert usage[0] == scale[0] and usage[1][0] == ""
+    assert usage[1][1].startswith("RuntimeError('pytest: <ExitCode.USAGE")
+    assert always.startswith("without a fault, units: RuntimeError('pytest")
+
+
+ENDLESS = """if True:
+    from tools.faults import trial
+    from tools.faults.fault import Fault
+
+    trial.Trial.look = lambda self: [print(flush=True) for _ in iter(int, 1)]
+    trial.os.dup2 = lambda *_: None  # the child is heard
+    list(trial.tried([trial.Trial(Fault("m", "", 0, 0, ""), "units", [])], 1))
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_no_child():
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as session:
+        session.stdout.readline()  # the child runs
+        session.send_signal(signal.SIGINT)
+        session.wait()
+        with pytest.raises(ProcessLookupError):
+            os.killpg(session.pid, signal.SIGKILL)
+
+
+def test_totals_add_up():
+    def trial(kind, way, **found):
+        return Trial(Fault("m", "", 0, 0, "", kind), way, [], **found)
+
+    assert [*summary([
+        trial("realistic", "units", noticed="test_a"),
+        trial("generated", "units", noticed="test_a"),
+        trial("generated", "units"),
+        trial("generated", "units", untried="it died"),
+        trial("generated", "notebooks"),
+    ])] == [
+        "realistic faults noticed by units: 1 of 1, 100.0%",
+        "generated faults noticed by units: 1 of 3, 33.3%",
+        "generated faults noticed by notebooks: 0 of 1, 0.0%",
+    ]  # fmt: skip

@@ -1,57 +1,62 @@
 """The kernels and the report of a GPU, tested without one."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.tools.small import put, python
 from tests.tools.test_plugin import stdout, write_notebook
-from tools import gpu as gpu_report
-from tools.chapters.kernels import GPU_LAUNCHER, write_kernels
+from tools import gpu
+from tools.chapters.alone import git
+from tools.chapters.kernels import GPU_LAUNCHER
 from tools.source.taught import ROOT
 
 MACHINE = {"device": "NVIDIA H200 (fake)", "torch": "2.11.0"}
-LIBRARY = "def test_a():\n    pass\ndef test_b():\n    assert {}\n"
+LIBRARY = """\
+import os
+
+def test_a():
+    assert os.environ["BOOK_DEVICE"] == "cuda"
+
+def test_b():
+    assert {}
+"""
+# Of the kernel and of where it was looked for.
+ASKS = """\
+import os
+print(os.environ["BOOK_DEVICE"], "book-jupyter-" in os.environ["JUPYTER_PATH"])
+"""
 # What a fake of a GPU does: the report of a run on the kernel book-cpu.
 DRY_RUN = f"""\
-import functools, os
+import functools
 from pathlib import Path
-from tools import gpu as gpu_report
+from tools import gpu
 
-gpu_report.refusal = str
-gpu_report.machine = lambda: {MACHINE}
-on_cpu = functools.partial(gpu_report.check, "book-cpu", Path.cwd())
-gpu_report.check = on_cpu
-gpu_report.main()
+gpu.refusal = str
+gpu.machine = lambda: {MACHINE}
+gpu.check = functools.partial(gpu.check, "book-cpu", Path.cwd())
+gpu.main()
 """
 
 
-def python(*arguments: str, cwd=ROOT, **env: str):
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-        timeout=600,  # of a busy machine
-    )
-
-
-def test_both_kernels_run_this_python_alike_but_for_the_device(tmp_path):
-    write_kernels(tmp_path)
+def test_both_kernels_run_this_python_alike_but_for_the_device(kernels):
     cpu, gpu = (
-        json.loads((tmp_path / name / "kernel.json").read_text())
+        json.loads((kernels / name / "kernel.json").read_text())
         for name in ("book-cpu", "book-gpu")
     )
     for spec in (cpu, gpu):
         assert spec["argv"][0] == sys.executable
-        assert spec["env"]["OMP_NUM_THREADS"] == "1"
-        assert spec["env"]["MKL_NUM_THREADS"] == "1"
-        assert spec["env"]["PYTHONHASHSEED"] == "0"
-        assert spec["env"]["TQDM_DISABLE"] == "1"
+        assert (
+            spec["env"].items()
+            > {
+                "OMP_NUM_THREADS": "1",
+                "MKL_NUM_THREADS": "1",
+                "PYTHONHASHSEED": "0",
+                "TQDM_DISABLE": "1",
+            }.items()
+        )
     assert cpu["env"]["BOOK_DEVICE"] == "cpu"
     assert cpu["env"]["CUDA_VISIBLE_DEVICES"] == ""
     assert gpu["env"]["BOOK_DEVICE"] == "cuda"
@@ -64,7 +69,7 @@ def test_both_kernels_run_this_python_alike_but_for_the_device(tmp_path):
     "program, said",
     [
         (["-m", "tools.gpu"], "test-gpu: no GPU: torch "),
-        ([str(GPU_LAUNCHER)], "book-gpu needs a GPU"),
+        ([GPU_LAUNCHER], "book-gpu needs a GPU"),
     ],
 )
 def test_without_a_gpu_it_says_so_in_one_line(program, said):
@@ -75,126 +80,89 @@ def test_without_a_gpu_it_says_so_in_one_line(program, said):
 
 
 def test_missing_packages_are_named_in_one_line(monkeypatch):
-    assert "missing packages" not in gpu_report.refusal()
-    monkeypatch.setattr(gpu_report, "NEEDED", ["json", "no_such", "nor_this"])
+    assert "missing packages" not in gpu.refusal()
+    monkeypatch.setattr(gpu, "NEEDED", ["json", "no_such", "nor_this"])
     message = "test-gpu: missing packages: no_such, nor_this"
     with pytest.raises(SystemExit, match=f"^{message}$"):
-        gpu_report.main()
+        gpu.main()
 
 
-@pytest.fixture
-def book(tmp_path):
-    """Two notebooks, unit tests and benchmarks of which one fails."""
-    (tmp_path / "book").mkdir()
-    asks = "import os; print(os.environ['BOOK_DEVICE'])"
-    write_notebook(tmp_path / "book/01_a.ipynb", (asks, [stdout("cpu\n")]))
-    write_notebook(tmp_path / "book/02_b.ipynb", ("print(1)", []))
-    files = {
-        "tests/library/test_a.py": LIBRARY.format(0),
+def put_book(root: Path, is_right: bool) -> None:
+    """Two notebooks, unit tests and a benchmark; of each may be one wrong."""
+    record = "def record():\n    return {'short': 0.9}"
+    wrong = "raise OSError('no flash')"
+    put(root, {
+        "tests/library/test_a.py": LIBRARY.format(is_right),
         "benchmarks/__init__.py": "",
-        "benchmarks/attention.py": "def ratios():\n    return {'short': 0.9}",
-        "benchmarks/model.py": "def ratios():\n    return {'base': 1.1}",
-        "benchmarks/costs.py": "def ratios():\n    return {'n': [128]}",
+        "benchmarks/attention.py": record if is_right else wrong,
         "pyproject.toml": "[tool.pytest.ini_options]\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+        "book/index.md": "",
+    })  # fmt: skip
+    asks = (ASKS, [stdout("cpu True\n")])
+    write_notebook(root / "book/01_a.ipynb", asks)
+    more = asks if is_right else ("print(1)", [])
+    write_notebook(root / "book/02_b.ipynb", more)
 
 
-def git(folder: Path, *arguments: str) -> str:
-    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    command = ["git", *who, *arguments]
-    return subprocess.check_output(command, cwd=folder, text=True).strip()
+def dry_run(root: Path, **env: str) -> tuple[str, dict]:
+    """What it says of a failure, and the report."""
+    done = python("-c", DRY_RUN, cwd=root, PYTHONPATH=str(ROOT), **env)
+    path = root / "reports" / "nvidia-h200-fake.json"
+    assert f"report: {path}" in done.stdout, done.stderr
+    assert bool(done.returncode) == bool(done.stderr)
+    report = json.loads(path.read_text())
+    assert report["torch"] == "2.11.0"
+    for name, result in report["notebooks"].items():
+        hashed = gpu.source_hash(root / "book" / name)
+        assert result.pop("code_sha256") == hashed
+    return done.stderr, report
+
+
+def test_all_is_run_and_stands_in_the_report(tmp_path):
+    put_book(tmp_path, is_right=True)
+    git("-C", tmp_path, "init", "-q")
+    git("-C", tmp_path, "add", ".")
+    git("-C", tmp_path, "commit", "-q", "-m", "one")
+    said, report = dry_run(tmp_path)
+    passed = {"passed": 1, "failed": 0}
+    assert said == ""
+    assert report["notebooks"] == {"01_a.ipynb": passed, "02_b.ipynb": passed}
+    assert report["library"] == {"passed": 2, "failed": 0}
+    head = git("-C", tmp_path, "rev-parse", "HEAD")
+    assert report["commit"] == head
+    assert report["benchmarks"] == {"attention": {"short": 0.9}}
+    put(tmp_path, {"pyproject.toml": ""})
+    assert gpu.commit(tmp_path) == f"{head}-dirty"
 
 
 @pytest.mark.slow
-def test_a_dry_run_writes_the_report_and_fails_with_its_notebooks(book):
-    git(book, "init", "-q")
-    git(book, "add", ".")
-    git(book, "commit", "-q", "-m", "one")
-    done = python("-c", DRY_RUN, cwd=book, PYTHONPATH=str(ROOT))
-    path = book / "reports" / "nvidia-h200-fake.json"
-    assert f"report: {path}" in done.stdout, done.stderr
-    assert done.stderr.endswith("failed on NVIDIA H200 (fake)\n")
-    report = json.loads(path.read_text())
+def test_a_failure_ends_in_an_error_and_stands_in_the_report(tmp_path):
+    put_book(tmp_path, is_right=False)
+    said, report = dry_run(tmp_path, PATH="")  # without git
+    assert said == "test-gpu: failed on NVIDIA H200 (fake)\n"
     assert report["notebooks"] == {
-        name: {
-            "code_sha256": gpu_report.source_hash(book / "book" / name),
-            "passed": passed,
-            "failed": 1 - passed,
-        }
-        for name, passed in {"01_a.ipynb": 1, "02_b.ipynb": 0}.items()
+        "01_a.ipynb": {"passed": 1, "failed": 0},
+        "02_b.ipynb": {"passed": 0, "failed": 1},
     }
     assert report["library"] == {"passed": 1, "failed": 1}
-    assert report["torch"] == "2.11.0"
-    assert report["commit"] == git(book, "rev-parse", "HEAD")
-    assert report["benchmarks"] == {
-        "attention": {"short": 0.9},
-        "model": {"base": 1.1},
-        "costs": {"n": [128]},
-    }
-
-
-@pytest.mark.parametrize("failed", [0, 1])
-def test_all_is_run_on_the_gpu_and_a_failure_ends_in_an_error(
-    book, monkeypatch, capsys, failed
-):
-    asked = []
-
-    def run_tests(targets, kernel):
-        asked.extend([*targets, kernel, os.environ["BOOK_DEVICE"]])
-        assert Path(os.environ["JUPYTER_PATH"], "kernels/book-gpu").is_dir()
-        counts = {"passed": 2, "failed": 0}
-        names = ("book/01_a.ipynb", "book/02_b.ipynb", "tests/library/t.py")
-        return dict.fromkeys(names, counts) | {
-            names[2 * failed]: counts | {"failed": failed}
-        }
-
-    (book / "benchmarks/model.py").write_text("raise OSError('no flash')")
-    monkeypatch.setattr(os, "environ", dict(os.environ))
-    monkeypatch.chdir(book)
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr(gpu_report, "machine", lambda: MACHINE)
-    monkeypatch.setattr(gpu_report, "run_tests", run_tests)
-    monkeypatch.setattr(gpu_report.check, "__defaults__", ("book-gpu", book))
-    try:
-        gpu_report.main()
-    except SystemExit as stop:
-        assert failed and "failed on NVIDIA H200" in str(stop)
-    else:
-        assert not failed
-    notebooks = ["book/01_a.ipynb", "book/02_b.ipynb"]
-    assert asked == [*notebooks, "tests/library", "book-gpu", "cuda"]
-    path = book / "reports" / "nvidia-h200-fake.json"
-    assert f"report: {path}" in capsys.readouterr().out
-    report = json.loads(path.read_text())
-    assert report["benchmarks"] == {"error": "OSError: no flash"}
     assert report["commit"] is None
+    assert report["benchmarks"]["attention"] == {"error": "OSError: no flash"}
 
 
-def test_what_did_not_run_has_failed_and_the_hash_is_of_the_code(book):
-    path = book / "book" / "01_a.ipynb"
-    before = gpu_report.outcomes({}, book)
+def test_what_did_not_run_has_failed_and_the_hash_is_of_the_code(tmp_path):
+    path = tmp_path / "book" / "01_a.ipynb"
+    path.parent.mkdir()
+
+    def outcomes(source, outputs, *more):
+        write_notebook(path, (source, outputs))
+        notebook = json.loads(path.read_text())
+        notebook["cells"] += more
+        path.write_text(json.dumps(notebook))
+        return gpu.outcomes({}, tmp_path)
+
+    before = outcomes("print(0.23)", [])
     assert before["notebooks"]["01_a.ipynb"]["failed"] == 1
     assert before["library"] == {"passed": 0, "failed": 0}
-    notebook = json.loads(path.read_text())
-    notebook["cells"].append({"cell_type": "markdown", "source": "words"})
-    notebook["cells"][0]["outputs"] = []
-    path.write_text(json.dumps(notebook))
-    assert gpu_report.outcomes({}, book) == before
-    notebook["cells"][0]["source"] = "print(0.24)"
-    path.write_text(json.dumps(notebook))
-    assert gpu_report.outcomes({}, book) != before
-
-
-def test_an_edited_file_shows_in_the_commit(book, monkeypatch):
-    git(book, "init", "-q")
-    git(book, "add", ".")
-    git(book, "commit", "-q", "-m", "one")
-    (book / "pyproject.toml").write_text("")
-    head = git(book, "rev-parse", "HEAD")
-    assert gpu_report.commit(book) == f"{head}-dirty"
-    monkeypatch.setenv("PATH", "")
-    assert gpu_report.commit(book) is None
+    words = {"cell_type": "markdown", "source": "words"}
+    assert outcomes("print(0.23)", [stdout("0.23\n")], words) == before
+    assert outcomes("print(0.24)", []) != before

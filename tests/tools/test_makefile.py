@@ -36,6 +36,7 @@ BOX = "SUBMISSIONS=in box"
     "arguments, last",
     [
         (["test-gpu"], ".venv/bin/python -m tools.gpu"),
+        (["test-gpu", "PYTHON=python3"], "python3 -m tools.gpu"),
         (["sync", "CHAPTER=05"], ".venv/bin/python -m tools.chapters.sync 05"),
         (["grade", BOX, "OUT=o"], f'{GRADE} "in box" --out "o"'),
         (
@@ -46,32 +47,26 @@ BOX = "SUBMISSIONS=in box"
     ],
 )
 def test_what_is_said_to_make_is_said_to_the_tool(arguments, last):
-    said = make("-n", *arguments).stdout.splitlines()[-1]
-    assert " ".join(said.split()) == last
+    said = make("-n", *arguments).stdout.splitlines()
+    assert " ".join(said[-1].split()) == last
+    assert "PYTHON=python3" not in arguments or len(said) == 1
 
 
-@pytest.mark.parametrize(
-    "arguments, env", [(["PYTHON=python3"], {}), ([], {"PYTHON": "python3"})]
-)
-def test_a_python_that_is_named_tests_the_gpu_as_it_is(arguments, env):
-    said = make("-n", "test-gpu", *arguments, **env).stdout
+def test_what_is_made_of_several_parts_is_made_of_all():
+    said = make("-n", "test-gpu", PYTHON="python3").stdout
     assert said == "python3 -m tools.gpu\n"
-
-
-def test_a_dead_kernel_is_given_up_after_ten_minutes():
     said = make("-n", "test-notebooks").stdout
     assert said.count("--nbval-cell-timeout 600") == said.count("--nbval ") > 0
-
-
-def test_sync_writes_all_pages_that_programs_write():
     said = make("-n", "sync").stdout
-    pages = (
-        "exercises.teaching",
-        "chapters.gallery_page",
-        "chapters.shapes_page",
-    )
-    for page in pages:
+    for page in ("exercises.teaching", "chapters.gallery_page"):
         assert f"-m tools.{page}\n" in said
+    assert "-m tools.chapters.shapes_page\n" in said
+    for target, parts in {
+        ".venv/.tests": "book torch chapters pdf tests",
+        ".venv-nbgrader/.done": "torch chapters",
+    }.items():
+        said = re.findall(r"environment\.py (\w+)", make("-n", target).stdout)
+        assert said == parts.split()
 
 
 def test_a_python_that_is_not_there_is_named_in_one_line():

@@ -11,9 +11,8 @@ from nbformat.v4 import (
     new_output,
 )
 
+from tests.tools.small import put_book
 from tools.chapters import sync
-from tools.chapters.kernels import write_kernels
-from tools.source import colab
 from tools.source.colab import FIRST_LINE
 
 LIBRARY = '''\
@@ -25,50 +24,24 @@ def twice(x):
     return 2 * x
 '''
 SHORT = 'def twice(x):\n    """Two times x."""\n    return 2 * x'
-
-
-def cell(source: str, **metadata) -> dict:
-    return new_code_cell(source, metadata=metadata)
-
-
-def chapter(*cells: dict) -> dict:
-    """A notebook as an editor leaves it."""
-    title = new_markdown_cell("# Grüße", metadata={"editable": True})
-    return new_notebook(
-        cells=[title, *cells],
-        metadata={"colab": {"provenance": []}, "kernelspec": {
-            "name": "conda", "display_name": "conda", "language": "python",
-        }},
-    )  # fmt: skip
+TITLE = new_markdown_cell("# Grüße", metadata={"editable": True})
+ONE = [
+    "# lib/softmax.py\ndef twice(): ...",
+    """\
+import os, sys
+print('größer', flush=True)
+sys.stderr.write('b')
+sys.stderr.flush()
+print('twice', twice(2), end='')""",
+    "os.environ['BOOK_DEVICE'], os.path.exists('lib/runtime.py')",
+]
 
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
-    """A book on disk; the kernel book-cpu is installed for it alone."""
-    write_kernels(tmp_path / "jupyter" / "kernels")
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    files = {
-        "_config.yml": "repository: {url: 'https://github.com/OWNER/REPO', "
-        "branch: main}",
-        "_toc.yml": "root: book/index\nparts:\n- chapters:\n"
-        "  - file: book/02_two\n  - file: book/01_one\n",
-        "requirements.txt": "".join(
-            f"{name}==1.0\n" for name in colab.INSTALLED_IF_MISSING
-        ),
-        "book/lib/runtime.py": "",
-        "book/lib/softmax.py": LIBRARY,
-    }
-    (tmp_path / "book" / "lib").mkdir(parents=True)
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    one = chapter(
-        cell("# lib/softmax.py\ndef twice(): ..."),
-        cell("import os\nprint('größer')\nprint('twice', twice(2), end='')"),
-        cell("os.environ['BOOK_DEVICE'], os.path.exists('lib/runtime.py')"),
-    )
-    two = chapter(cell("'two'"))
-    nbformat.write(one, tmp_path / "book" / "01_one.ipynb")
-    nbformat.write(two, tmp_path / "book" / "02_two.ipynb")
+def book(tmp_path):
+    one = [TITLE, *map(new_code_cell, ONE)]
+    chapters = {"02_two": [TITLE, new_code_cell("'two'")], "01_one": one}
+    put_book(tmp_path, chapters, {"book/lib/softmax.py": LIBRARY})
     return tmp_path
 
 
@@ -76,9 +49,10 @@ def text_of(book, name="01_one") -> str:
     return (book / "book" / f"{name}.ipynb").read_text(encoding="utf-8")
 
 
-def put(book, *cells: dict) -> str:
+def put(book, *sources: str, title=TITLE) -> str:
     """Store these cells as chapter 1; returns the text of the file."""
-    nbformat.write(chapter(*cells), book / "book" / "01_one.ipynb")
+    notebook = new_notebook(cells=[title, *map(new_code_cell, sources)])
+    nbformat.write(notebook, book / "book" / "01_one.ipynb")
     return text_of(book)
 
 
@@ -93,30 +67,22 @@ def test_chapters_are_written_and_run_and_a_second_run_changes_nothing(
     assert "".join(first["source"]).startswith(FIRST_LINE)
     assert first["outputs"] == []
     assert "".join(teaches["source"]) == f"# lib/softmax.py\n{SHORT}"
-    (output,) = prints["outputs"]
-    assert output["text"] == ["größer\n", "twice 4"]
+    texts = {output["name"]: output["text"] for output in prints["outputs"]}
+    assert texts == {"stdout": ["größer\n", "twice 4"], "stderr": ["b"]}
+    assert len(prints["outputs"]) == 2
     assert value["outputs"][0]["data"]["text/plain"] == ["('cpu', True)"]
-    counts = [c["execution_count"] for c in (first, teaches, prints, value)]
-    assert (
-        counts == [1, 2, 3, 4] and value["outputs"][0]["execution_count"] == 4
-    )
-
+    code = (first, teaches, prints, value, *value["outputs"])
+    assert [c["execution_count"] for c in code] == [1, 2, 3, 4, 4]
     assert sync.main([], book) == 0
     assert capsys.readouterr().out == written.replace("written", "up to date")
     assert text_of(book) == text
 
 
-def test_named_chapters_alone_are_synced(book):
-    one, two = text_of(book), text_of(book, "02_two")
-    assert sync.main(["03"], book) == (
-        "sync: no chapter in _toc.yml is named 03"
-    )
-    assert sync.main(["02"], book) == 0
-    assert text_of(book) == one and text_of(book, "02_two") != two
-
-
-def test_what_is_stored_is_written_without_a_run(book, capsys):
-    put(book, cell("1 / 0"), cell("# lib/softmax.py\ndef twice(): ..."))
+def test_named_chapters_alone_are_synced_and_stored_outputs_are_kept(
+    book, capsys
+):
+    two = text_of(book, "02_two")
+    put(book, "1 / 0", "# lib/softmax.py\ndef twice(): ...")
     for _ in range(2):
         assert sync.main(["01", "--stored"], book) == 0
     (book / "book/lib/softmax.py").write_text(LIBRARY.replace("2 *", "3 *"))
@@ -124,6 +90,9 @@ def test_what_is_stored_is_written_without_a_run(book, capsys):
     said = capsys.readouterr().out.replace("01_one.ipynb: ", "")
     assert said == "written\nup to date\nwritten\n"
     assert "return 3 * x" in text_of(book)
+    assert text_of(book, "02_two") == two
+    said = "sync: no chapter in _toc.yml is named 03"
+    assert sync.main(["03"], book) == said
 
 
 @pytest.mark.parametrize(
@@ -132,27 +101,25 @@ def test_what_is_stored_is_written_without_a_run(book, capsys):
         ("x = 1\nx / 0", "ZeroDivisionError: division by zero"),
         ("import os\nos._exit(1)", "Kernel died"),
         ("import time\ntime.sleep(30)", "A cell timed out"),
+        (
+            "# lib/softmax.py\ndef thrice(): ...",
+            "lib/softmax.py does not define",
+        ),
+        (
+            "# lib/nowhere.py\ndef thrice(): ...",
+            "lib/nowhere.py does not define",
+        ),
     ],
 )
-def test_a_failing_cell_is_named_and_the_file_stays(
+def test_a_cell_that_fails_is_named_and_the_file_stays(
     book, monkeypatch, source, reason
 ):
     monkeypatch.setattr(sync, "SECONDS", 1)
-    before = put(book, cell("'fine'"), cell(source), cell("'never'"))
+    before = put(book, "'fine'", source, "'never'")
     problem = sync.main(["01"], book)
-    assert problem.startswith("sync: 01_one.ipynb, code cell 3:\n")
+    assert problem.startswith("sync: 01_one.ipynb, code cell 3:")
     assert reason in problem and "\x1b" not in problem
     assert problem.endswith("\nThe file is as it was.")
-    assert text_of(book) == before
-
-
-@pytest.mark.parametrize("module", ["softmax", "nowhere"])
-def test_a_definition_that_the_library_lacks_is_named(book, module):
-    before = put(book, cell(f"# lib/{module}.py\ndef thrice(): ..."))
-    problem = sync.main(["01"], book)
-    assert problem.startswith(
-        f"sync: 01_one.ipynb, code cell 2: lib/{module}.py does not define"
-    )
     assert text_of(book) == before
 
 
@@ -160,23 +127,23 @@ def test_a_definition_that_the_library_lacks_is_named(book, module):
     "first", [new_markdown_cell("No title"), new_code_cell("# Title")]
 )
 def test_a_chapter_without_a_title_is_refused(book, first):
-    notebook = chapter(cell("1"))
-    notebook.cells[0] = first
-    nbformat.write(notebook, book / "book" / "01_one.ipynb")
+    put(book, "1", title=first)
     problem = sync.main(["01"], book)
     assert "01_one.ipynb: the first cell must begin with the title" in problem
 
 
 def normal(*cells: dict) -> dict:
-    """The normal form of a chapter with these cells."""
-    notebook = chapter(*cells)
-    notebook.nbformat_minor = 2
+    """The normal form of a notebook with these cells, left by an editor."""
+    kernel = {"name": "c", "display_name": "c", "language": "python"}
+    metadata = {"colab": {"provenance": []}, "kernelspec": kernel}
+    notebook = new_notebook(metadata=metadata, nbformat_minor=2)
+    notebook.cells = [type(cell)(cell) for cell in (TITLE, *cells)]
     sync.normalise(notebook)
     return notebook
 
 
 def test_a_notebook_has_one_form_and_keeps_its_letters():
-    notebook = normal(cell("x = 'ß'"))
+    notebook = normal(new_code_cell("x = 'ß'"))
     assert notebook.metadata == sync.METADATA
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     text = sync.to_text(notebook)
@@ -195,44 +162,31 @@ def test_cells_keep_only_the_metadata_that_somebody_reads():
     }
     left = {"execution": {"iopub.busy": "now"}, "colab": {}, "scrolled": True}
     notebook = normal(
-        cell("1", **kept, **left),
-        cell("2", tags=[], cellView="form"),
-        cell("# @title Check: it is one\nassert 1"),
+        new_code_cell("1", metadata=kept | left),
+        new_code_cell("2", metadata={"tags": [], "cellView": "form"}),
+        new_code_cell("# @title Check: it is one\nassert 1"),
     )
     metadata = [dict(c.metadata) for c in notebook.cells]
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     assert metadata == [{}, kept, {}, folded]
 
 
-def test_outputs_are_merged_numbered_and_without_scripts():
-    def stream(name, text):
-        return new_output("stream", name=name, text=text)
-
+def test_outputs_are_numbered_and_without_scripts():
     element = "<a-b>\n<p>Read me.</p>\n</a-b>"
     carried = "\n<script data-explorer>\nlet a = 1 < 2;\n</script>"
     html = {"text/html": element + carried, "text/plain": "<a-b>"}
     value = new_output("execute_result", html, execution_count=9)
-    code = new_code_cell("1", execution_count=7)
-    code.outputs = [
-        stream("stdout", "a\n"),
-        value,
-        stream("stderr", "b"),
-        stream("stdout", "c"),
-    ]
-    last = normal(cell("0"), code).cells[-1]
-    assert last.execution_count == last.outputs[1].execution_count == 2
-    assert [o.get("text") for o in last.outputs] == ["a\nc", None, "b"]
-    assert last.outputs[1].data == html | {"text/html": element}
+    code = new_code_cell("1", execution_count=7, outputs=[value])
+    last = normal(new_code_cell("0"), code).cells[-1]
+    assert last.execution_count == last.outputs[0].execution_count == 2
+    assert last.outputs[0].data == html | {"text/html": element}
 
 
 def test_cells_keep_their_ids_and_others_are_numbered():
-    notebook = chapter(*(cell("1") for _ in range(5)))
     names = ["a", None, "a", "cell-1", None]
-    for one, name in zip(notebook.cells[1:], names, strict=True):
+    cells = [new_code_cell("1", id=name or "none") for name in names]
+    for cell, name in zip(cells, names, strict=True):
         if name is None:
-            del one["id"]
-        else:
-            one.id = name
-    sync.normalise(notebook)
-    ids = [c.id for c in notebook.cells[1:]]
+            del cell["id"]
+    ids = [c.id for c in normal(*cells).cells[1:]]
     assert ids == ["a", "cell-2", "cell-3", "cell-1", "cell-4"]

@@ -29,13 +29,15 @@ print(Path(lib.__file__).relative_to(Path.cwd().parents[1]).as_posix())"""
 CLONE = "book-files/book/lib/__init__.py\n"
 
 
-def git(*arguments: str | Path) -> None:
-    """Run git with no settings of whoever calls it."""
+def git(*arguments: str | Path) -> str:
+    """What git says, with no settings of whoever calls it."""
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     plain = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     name = ["-c", "user.name=Book", "-c", "user.email=book@localhost"]
     command = ["git", *name, *map(str, arguments)]
-    subprocess.run(command, check=True, env=plain | settings)
+    return subprocess.check_output(
+        command, env=plain | settings, text=True
+    ).strip()
 
 
 def publish(bare: Path, root: Path = ROOT) -> Address:

@@ -76,16 +76,12 @@ def text_difference(stored: str, new: str) -> str | None:
         if why := line_difference(was, now):
             column = len(os.path.commonprefix([was or "", now or ""]))
             start = max(0, column - 50)  # a line of HTML can be very long
-            return (
-                f"line {number}: {why}\n"
-                f"  stored: {_excerpt(was, start)}\n"
-                f"  new:    {_excerpt(now, start)}"
+            was, now = (
+                "(no such line)" if line is None else line[start : start + 100]
+                for line in (was, now)
             )
+            return f"line {number}: {why}\n  stored: {was}\n  new:    {now}"
     return None
-
-
-def _excerpt(line: str | None, start: int, width: int = 100) -> str:
-    return "(no such line)" if line is None else line[start : start + width]
 
 
 def figure_difference(stored: str, new: str) -> str | None:
@@ -96,7 +92,8 @@ def figure_difference(stored: str, new: str) -> str | None:
         return None
     was, now = _pixels(stored), _pixels(new)
     if was.shape != now.shape:
-        return f"the size changed: {_size(was)} stored, {_size(now)} new"
+        old, new = (f"{p.shape[1]} x {p.shape[0]} pixels" for p in (was, now))
+        return f"the size changed: {old} stored, {new} new"
     rms = calculate_rms(was, now)
     if rms > FIGURE_TOLERANCE:
         return f"the figure changed: RMS {rms:.2f}, allowed {FIGURE_TOLERANCE}"
@@ -109,10 +106,6 @@ def _pixels(png: str):
 
     image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")
     return np.asarray(image).astype(np.int16)  # uint8 differences wrap round
-
-
-def _size(pixels) -> str:
-    return f"{pixels.shape[1]} x {pixels.shape[0]} pixels"
 
 
 def fields(output: dict) -> dict[str, str]:
@@ -142,7 +135,8 @@ def outputs_difference(
     """
     was, now = [fields(o) for o in stored], [fields(o) for o in new]
     if [list(f) for f in was] != [list(f) for f in now]:
-        return f"stored: {_kinds(was)}\nnew:    {_kinds(now)}{_said(now)}"
+        stderr = ["\n" + f["stderr"] for f in now if "stderr" in f]
+        return f"stored: {_kinds(was)}\nnew:    {_kinds(now)}{''.join(stderr)}"
     for old_fields, new_fields in zip(was, now, strict=True):
         for kind, old in old_fields.items():
             is_figure = kind == "image/png"
@@ -156,8 +150,3 @@ def outputs_difference(
 
 def _kinds(outputs: list[dict[str, str]]) -> str:
     return ", then ".join(" + ".join(f) for f in outputs) or "no output"
-
-
-def _said(outputs: list[dict[str, str]]) -> str:
-    """What stderr says: the usual reason for outputs nobody expected."""
-    return "".join("\n" + f["stderr"] for f in outputs if "stderr" in f)

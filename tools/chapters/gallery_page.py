@@ -3,11 +3,9 @@
 `make sync` writes it; a test compares it with a fresh one.
 """
 
-from difflib import ndiff
-from itertools import groupby
 from pathlib import Path
 
-from kit.gallery import GALLERY, Bug
+from kit.gallery import FAMILIES, GALLERY, Bug
 from tools.source.taught import write_page
 
 PAGE = Path("book", "gallery.md")
@@ -32,12 +30,6 @@ a bug that it does not have. The other {ours} have no link: we have written
 them or been shown them ourselves."""
 
 
-def difference(bug: Bug) -> str:
-    """The lines, those of the wrong version with −, of the right with +."""
-    lines = ndiff(bug.wrong.splitlines(), bug.right.splitlines())
-    return "\n".join(line.rstrip() for line in lines if line[0] != "?")
-
-
 def number(seen: float) -> str:
     """Two digits, which are the same on every machine."""
     if seen == float("inf"):
@@ -45,10 +37,15 @@ def number(seen: float) -> str:
     return f"{seen:.2g}" if abs(seen) > 1e-3 else "0"
 
 
-def links(words: str, where: dict[str, str]) -> str:
-    """A sentence of links, if there are any."""
-    named = ", ".join(f"[{name}]({to})" for name, to in where.items())
-    return f" {words} {named}." if named else ""
+def links(words: str, paths: str) -> str:
+    """A sentence of links to threads or files on GitHub, if there are any."""
+    named = []
+    for path in paths.split():
+        owner, repository, kind, *_, last = path.split("/")
+        last = f", {last}" if kind == "blob" else f" #{last}"
+        to = f"https://github.com/{path}"
+        named.append(f"[{owner}/{repository}{last}]({to})")
+    return f" {words} {', '.join(named)}." if named else ""
 
 
 def title(name: str) -> str:
@@ -67,8 +64,7 @@ def entry(bug: Bug) -> str:
 ### {title(bug.name)}
 
 ```diff
-{difference(bug)}
-```
+{bug.lines}```
 
 *{title(bug.symptom)}:* {numbers}. *Ask:* {ask}{seen}"""
 
@@ -80,9 +76,9 @@ def page() -> str:
     count = len(GALLERY)
     ours = count - seen - told
     lines = [HEAD.format(count=count, seen=seen, told=told, ours=ours)]
-    for family, bugs in groupby(GALLERY, key=lambda bug: bug.family):
+    for family in FAMILIES:
         lines.append(f"\n## {family}")
-        lines += map(entry, bugs)
+        lines += [entry(bug) for bug in GALLERY if bug.family == family]
     return "\n".join(lines) + "\n"
 
 

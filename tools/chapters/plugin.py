@@ -96,8 +96,8 @@ class Cell(nbval.plugin.IPyNbCell):
 
 def stored_problems(cells: list[dict]) -> list[str]:
     """What nbval passes over: cells not run, stored errors and warnings."""
-    problems = []
     code = [cell for cell in cells if cell["cell_type"] == "code"]
+    problems = []
     for number, cell in enumerate(code, start=1):
         where = f"code cell {number}"
         if (count := cell["execution_count"]) != number:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from importlib.util import resolve_name
 from math import inf
 from pathlib import Path
 
@@ -44,23 +45,20 @@ def imported(tree: ast.Module, package: str = "") -> Iterator[list[str]]:
 
     Relative imports start at the package of lib that the code is in.
     """
+    here = ".".join(["lib", *package.split("/")]) if package else "lib"
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            paths = [alias.name.split(".") for alias in node.names]
+            yield from (alias.name.split(".") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            here = ["lib", *package.split("/")] if package else ["lib"]
-            start = here[: len(here) + 1 - node.level] if node.level else []
-            start += node.module.split(".") if node.module else []
-            paths = [[*start, alias.name] for alias in node.names]
-        else:
-            continue
-        yield from paths
+            dots = "." * node.level
+            start = resolve_name(dots + (node.module or ""), here).split(".")
+            yield from ([*start, alias.name] for alias in node.names)
 
 
 def names_bound(cell: str) -> set[str]:
     """The names a cell gives a value, other than by importing from lib."""
-    found = symbols(cell).get_symbols()
-    names = {s.get_name() for s in found if s.is_assigned()}
+    known = symbols(cell).get_symbols()
+    names = {s.get_name() for s in known if s.is_assigned()}
     for node in ast.walk(ast.parse(cell)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             is_lib = (getattr(node, "module", "") or "").split(".")[0] == "lib"
@@ -115,11 +113,8 @@ class Book:
 
     def span(self, module: str) -> tuple[float, float]:
         """The first and the last cell that shows a module or package."""
-        places = [
-            n
-            for n, cell in enumerate(self.cells)
-            if cell.module and top(cell.module) == module
-        ]
+        shown = [cell.module or "" for cell in self.cells]
+        places = [n for n, name in enumerate(shown) if top(name) == module]
         return min(places, default=inf), max(places, default=inf)
 
     def from_lib(self, path: list[str]) -> tuple[str, str | None] | None:

@@ -22,22 +22,10 @@ from nbformat.v4 import reads
 from traitlets.config import Config
 
 from tools.source import cells, colab
-from tools.source.taught import (
-    MARKER,
-    ROOT,
-    as_taught,
-    chapters,
-    library,
-)
+from tools.source.taught import MARKER, ROOT, as_taught, chapters, library
 
-METADATA = {
-    "kernelspec": {
-        "display_name": "Python 3",
-        "language": "python",
-        "name": "python3",
-    },
-    "language_info": {"name": "python"},
-}
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
 # What the site, nbval and nbgrader read; editors leave much more behind.
 CELL_METADATA = {"book", "mystnb", "nbgrader", "slideshow", "tags"}
 # A cell with a title is folded: in Colab, and in Jupyter.
@@ -101,26 +89,24 @@ def execute(notebook, folder: Path, name: str) -> None:
             kernel_name="book-cpu",
             timeout=SECONDS,
             record_timing=False,
+            coalesce_streams=True,
             resources={"metadata": {"path": str(folder)}},
             config=Config(KernelManager={
                 "transport": "ipc",  # no two kernels can race for a port
                 "connection_file": f"{sockets}/kernel.json",
             }),
         )  # fmt: skip
-        number = 0
-        with client.setup_kernel():
-            for index, cell in enumerate(notebook.cells):
-                number += cell.cell_type == "code"
-                try:
-                    client.execute_cell(cell, index)
-                except CellExecutionError as error:
-                    lines = COLOURS.sub("", error.traceback).split("\n")
-                    why = "\n".join(lines[-12:]).rstrip()
-                except (CellTimeoutError, DeadKernelError) as error:
-                    why = str(error)
-                else:
-                    continue
-                raise SyncError(f"{name}, code cell {number}:\n{why}")
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            lines = COLOURS.sub("", error.traceback).split("\n")
+            why = "\n".join(lines[-12:]).rstrip()
+        except (CellTimeoutError, DeadKernelError) as error:
+            why = str(error)
+        else:
+            return
+        number = client.code_cells_executed
+        raise SyncError(f"{name}, code cell {number}:\n{why}")
 
 
 def normalise(notebook) -> None:
@@ -136,7 +122,6 @@ def normalise(notebook) -> None:
         cell.metadata = nbformat.from_dict(kept_metadata)
     for count, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = count
-        cell.outputs = merge_streams(cell.outputs)
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = count
@@ -158,20 +143,6 @@ def give_ids(all_cells: list) -> None:
         used.add(cell.id)
 
 
-def merge_streams(outputs: list) -> list:
-    """One output for each stream, where its first piece stood."""
-    merged, streams = [], {}
-    for output in outputs:
-        if output.output_type != "stream":
-            merged.append(output)
-        elif output.name in streams:
-            streams[output.name].text += output.text
-        else:
-            streams[output.name] = output
-            merged.append(output)
-    return merged
-
-
 def synced(path: Path, root: Path = ROOT, run: bool = True) -> str:
     """The text that a chapter's file must have.
 
@@ -189,14 +160,9 @@ def synced(path: Path, root: Path = ROOT, run: bool = True) -> str:
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     """Sync the chapters; returns what `sys.exit` is to be given."""
     parser = argparse.ArgumentParser(prog="sync", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", help="chapters, such as 02; all if none is named"
-    )
-    parser.add_argument(
-        "--stored",
-        action="store_true",
-        help="run nothing and keep the outputs, as after a new address",
-    )
+    add = parser.add_argument
+    add("names", nargs="*", help="chapters, such as 02; all if none is named")
+    add("--stored", action="store_true", help="run nothing, keep the outputs")
     options = parser.parse_args(arguments)
     wanted = tuple(options.names) or ("",)
     paths = [p for p in chapters(root) if p.name.startswith(wanted)]

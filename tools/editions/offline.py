@@ -1,6 +1,5 @@
 """The built website as a zip that opens without a network: `make offline`."""
 
-import sys
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -16,16 +15,17 @@ The Executable Transformer
 Open index.html in a browser. The pages need no server and no network;
 search, mathematics and figures are all in this folder.
 """
-WITH_PDF = f"""\
-The whole book is also one file, downloads/{downloads.PDF}.
-"""
+WITH_PDF = f"The whole book is also one file, downloads/{downloads.PDF}.\n"
 
 
 def files(site: Path) -> list[Path]:
     """What a reader needs; no zip, which could only be the one before."""
-    paths = [p for p in sorted(site.rglob("*")) if p.is_file()]
-    wanted = (p for p in paths if p.suffix not in (".zip", ".part"))
-    return [p for p in wanted if p.name != ".buildinfo"]
+    left = {".zip", ".part", ".buildinfo"}
+    return [
+        path
+        for path in sorted(site.rglob("*"))
+        if path.is_file() and not left & {path.suffix, path.name}
+    ]
 
 
 def content(path: Path, site: Path) -> bytes:
@@ -66,4 +66,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,6 +16,7 @@ import hashlib
 import re
 import shutil
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 from kit.exercises import find
@@ -33,9 +34,7 @@ from tools.source import colab
 from tools.source.answers import stub, without_hidden_tests
 from tools.source.taught import ROOT, chapters
 
-FOLDER = ROOT / "_build" / "student"
 HANDOUT = ROOT / "tools" / "editions" / "handout"
-COPIED, LICENCES = colab.COPIED, colab.LICENCES
 PARTS = ("torch", "chapters", "lab")  # of the environment
 # Other programs look for their own file; each leads to AGENTS.md.
 ASSISTANTS = ("CLAUDE.md", "GEMINI.md")
@@ -125,14 +124,15 @@ def strip(cell) -> None:
 
 def write(folder: Path, variant: int = 0, root: Path = ROOT) -> None:
     """Write everything that one student gets."""
-    for name in COPIED:
+    for name in colab.COPIED:
         shutil.copytree(
             root / name,
             folder / name,
             ignore=shutil.ignore_patterns("__pycache__"),
             dirs_exist_ok=True,
         )
-    for path in [*(root / name for name in LICENCES), *HANDOUT.iterdir()]:
+    licences = (root / name for name in colab.LICENCES)
+    for path in [*licences, *HANDOUT.iterdir()]:
         shutil.copyfile(path, folder / path.name)
     for name in ASSISTANTS:
         (folder / name).write_text(POINTER, encoding="utf-8")
@@ -152,15 +152,17 @@ def students(roster: Path) -> list[dict[str, str]]:
     Raises:
         RosterError: it cannot, or there is no such column.
     """
-    with roster.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if any(map(str.strip, row))]
-    heading = [name.strip().lower() for name in rows[0]] if rows else []
+    lines = roster.read_text("utf-8-sig").splitlines()
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines)]
+    rows = [row for row in rows if any(row)]
+    heading = [name.lower() for name in rows[0]] if rows else []
     if "student" not in heading:
         if max(map(len, rows), default=0) > 1:
             raise RosterError(f"{roster}: no column is called `student`")
         heading, rows = ["student"], [["student"], *rows]
-    found = [filled(heading, row) for row in rows[1:]]
-    names = [row["student"] for row in found]
+    width = len(heading)
+    found = [dict(zip_longest(heading, r[:width], fillvalue="")) for r in rows]
+    names = [row["student"] for row in found[1:]]
     for name in names:
         if not STUDENT.fullmatch(name) or name.endswith("."):
             raise RosterError(f"{roster}: {name!r} cannot name a folder")
@@ -168,13 +170,7 @@ def students(roster: Path) -> list[dict[str, str]]:
         raise RosterError(f"{roster}: two students have the same name")
     if not names:
         raise RosterError(f"{roster}: nobody is in it")
-    return found
-
-
-def filled(heading: list[str], row: list[str]) -> dict[str, str]:
-    """A row by its heading; what it lacks is empty."""
-    cells = [*map(str.strip, row), *[""] * len(heading)]
-    return dict(zip(heading, cells, strict=False))
+    return found[1:]
 
 
 def variant_of(student: str, seed: int) -> int:
@@ -199,26 +195,18 @@ def write_all(folder: Path, rows: list[dict], seed: int, root: Path) -> None:
         table.writerows(rows)
 
 
-def seed_for(rows: list[dict[str, str]], seed: int | None) -> int:
-    """The seed that was given, or that of a roster that was handed out."""
-    if seed is not None:
-        return seed
-    recorded = {row.get("seed", "") for row in rows}
-    (one,) = recorded if len(recorded) == 1 else ("",)
-    return int(one) if one.isdecimal() else 0
-
-
 def keep(handed_out: Path, seed: int | None) -> None:
     """Leave alone what students have been given.
 
     Raises:
         RosterError: what is to be written would take its place.
     """
-    if seed is None or seed != seed_for(students(handed_out), None):
+    given = students(handed_out)[0]["seed"]
+    if given != str(seed):
         raise RosterError(
             f"{handed_out}: this folder is what the students of a roster "
-            "were given, by another seed or by none: name another one with "
-            "OUT=folder, or remove it"
+            f"were given with SEED={given}: give that one and the roster, "
+            "or name another folder with OUT=folder"
         )
 
 
@@ -226,25 +214,24 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     """Write the edition; returns what `sys.exit` is to be given."""
     parser = argparse.ArgumentParser(prog="student", description=__doc__)
     parser.add_argument("--out", type=Path, help="instead of _build/student")
-    parser.add_argument("--seed", type=int, help="other numbers")
+    parser.add_argument("--seed", type=int, default=0, help="other numbers")
     parser.add_argument("--roster", type=Path, help="CSV of students")
     options = parser.parse_args(arguments)
-    if (options.seed or 0) < 0:
+    if options.seed < 0:
         parser.error("a seed is 0 or more")
     folder = options.out or root / "_build" / "student"
     handed_out = folder / "roster.csv"
     try:
         rows = students(options.roster) if options.roster else []
-        seed = seed_for(rows or [], options.seed)
         if handed_out.exists():
-            keep(handed_out, seed if rows else None)
+            keep(handed_out, options.seed if rows else None)
         elif not options.out:  # what lies in another is somebody's own
             shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
         if rows:
-            write_all(folder, rows, seed, root)
+            write_all(folder, rows, options.seed, root)
         else:
-            write(folder, seed, root)
+            write(folder, options.seed, root)
     except (OSError, RosterError) as error:
         return f"student: {error}"
     print(f"The students' edition is in {folder}")

@@ -12,13 +12,13 @@ import json
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 from tools.exercises.tasks import GIVEN_LINE, Task, TooSlow, outcome, tasks
 from tools.faults.generate import generated
 from tools.source.taught import ROOT
 
 RECORD = ROOT / "book" / "teach" / "kill_rates.json"
+JOBS = 2
 SEEDS = (0, 1, 2)
 SECONDS = 20  # a mutant may take; what never ends is found
 
@@ -47,15 +47,11 @@ def mutants(task: Task) -> dict[str, str]:
 
 def survives(task: Task, source: str) -> bool:
     """Does a mutant pass the check, whatever is drawn?"""
-    for seed in SEEDS:
-        try:
-            if outcome(task, source, seed=seed, seconds=SECONDS).kind != (
-                "right"
-            ):
-                return False
-        except (TooSlow, NameError, SyntaxError):
-            return False
-    return True
+    tries = (outcome(task, source, seed=s, seconds=SECONDS) for s in SEEDS)
+    try:
+        return all(result.kind == "right" for result in tries)
+    except (TooSlow, NameError, SyntaxError):
+        return False
 
 
 def tried(task: Task) -> dict:
@@ -71,17 +67,16 @@ def tried(task: Task) -> dict:
     }
 
 
-def read(path: Path = RECORD) -> dict[str, dict]:
-    if not path.exists():
-        return {}
-    return json.loads(path.read_text(encoding="utf-8"))
+def read() -> dict[str, dict]:
+    """The record of each exercise."""
+    return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
-def write(record: dict[str, dict], path: Path = RECORD) -> None:
+def write(record: dict[str, dict]) -> None:
     """Only the exercises that there are, in the order of the book."""
     kept = {t.name: record[t.name] for t in tasks() if t.name in record}
     text = json.dumps(kept, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    RECORD.write_text(text + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -90,20 +85,14 @@ def main(arguments: list[str] | None = None) -> int:
         "exercises", nargs="*", help="numbers, such as 4.1 or 4.; or all"
     )
     parser.add_argument("--stale", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
     wanted = tuple(options.exercises) or ("",)
     record = read()
-    chosen = [
-        task
-        for task in tasks()
-        if task.number.startswith(wanted)
-        and not (
-            options.stale
-            and record.get(task.name, {}).get("digest") == digest(task)
-        )
-    ]
-    with ProcessPoolExecutor(options.jobs) as pool:
+    known = {name: entry["digest"] for name, entry in record.items()}
+    chosen = [task for task in tasks() if task.number.startswith(wanted)]
+    if options.stale:
+        chosen = [t for t in chosen if known.get(t.name) != digest(t)]
+    with ProcessPoolExecutor(JOBS) as pool:
         for task, result in zip(chosen, pool.map(tried, chosen), strict=True):
             record[task.name] = result
             left = result["survivors"]

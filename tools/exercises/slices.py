@@ -8,9 +8,7 @@ one before the answer.
 
 import ast
 import builtins
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from tools.source import cells as kinds
@@ -96,39 +94,11 @@ def needed(page: list, source: str) -> list[str]:
         page: the chapter's cells before the answer.
         source: the text of the answer.
     """
-    code, places = givers(page), set()
-    gives, changes = listed(bound, code), listed(changed, code)
-    open_names = [(name, len(code)) for name in used(source)]
-    open_names += [("device", len(code))]  # what setup() does is for all
-    seen = set()
-    while open_names:
-        name, before = open_names.pop()
-        if (name, before) in seen:
-            continue
-        seen.add((name, before))
-        given = latest(gives[name], before)
-        anyhow = latest(gives["*"], before)
-        touched = max(latest(changes[name], before), anyhow)
-        if touched > given:  # and what it was before
-            open_names.append((name, touched))
-        for place in {given, max(given, touched)} - places - {-1}:
-            places.add(place)
-            open_names += [(n, place) for n in used(code[place])]
+    names, taken = used(source) | {"device"}, []  # setup() is for all
+    for cell in reversed(givers(page)):
+        given, touched = bound(cell), changed(cell)
+        if names & (given | touched) or names and "*" in given:
+            taken.append(cell)
             # A cell that only extends a name needs what it was.
-            open_names += [(n, place) for n in changed(code[place])]
-    return [code[place] for place in sorted(places)]
-
-
-def listed(ask: Callable, code: list[str]) -> defaultdict[str, list[int]]:
-    """For each name, the places of the cells that do this with it."""
-    found = defaultdict(list)
-    for place, source in enumerate(code):
-        for name in ask(source):
-            found[name].append(place)
-    return found
-
-
-def latest(places: list[int], before: int) -> int:
-    """The last of these places before one; -1 if there is none."""
-    number = bisect_left(places, before)
-    return places[number - 1] if number else -1
+            names = names - given | used(cell) | touched
+    return taken[::-1]

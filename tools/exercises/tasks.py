@@ -35,7 +35,6 @@ import os
 import re
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -176,14 +175,10 @@ class TooSlow(BaseException):
 
 @contextlib.contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Stop what computes longer, where a signal can do that.
+    """Stop what computes longer.
 
     The seconds are the processor's, so that a busy machine changes nothing.
     """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or not hasattr(signal, "setitimer"):
-        yield
-        return
 
     def stop(number, frame):
         raise TooSlow

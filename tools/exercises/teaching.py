@@ -9,7 +9,6 @@ are built from it, where there is no PyTorch.
 import importlib
 import json
 import re
-import sys
 import warnings
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def wrong_module(chapter: int):
     return importlib.import_module(f"book.teach.mistakes.chapter_{chapter:02}")
 
 
-def told(task: Task, answer: str) -> str:
+def hint_for(task: Task, answer: str) -> str:
     """The hint that a wrong answer gets, without the inputs' seed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -49,7 +48,9 @@ def entry(task: Task, record: dict[str, dict]) -> dict:
         "transfer": bool(task.effort["transfer"]),
         "points": task.points,
         "variants": "data-given" in task.text or "  # given" in task.answer,
-        "mistakes": {name: told(task, code) for name, code in wrong.items()},
+        "mistakes": {
+            name: hint_for(task, code) for name, code in wrong.items()
+        },
         "mutants": tried["mutants"],
         "equivalent": len(tried["survivors"]),
     }
@@ -62,35 +63,6 @@ def text() -> str:
     return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
 
 
-def table(entries: list[dict]) -> str:
-    """The kill rates, for a terminal."""
-    lines = ["exercise                       mistakes   mutants  equivalent"]
-    for e in entries:
-        noticed = e["mutants"] - e["equivalent"]
-        lines.append(
-            f"{e['number']:5} {e['name']:26}{len(e['mistakes']):7}"
-            f"{noticed:6} of {e['mutants']:3}{e['equivalent']:8}"
-        )
-    noticed = sum(e["mutants"] - e["equivalent"] for e in entries)
-    lines.append(
-        f"{len(entries)} exercises: {sum(len(e['mistakes']) for e in entries)}"
-        f" typical mistakes and {noticed} mutants noticed; the other "
-        f"{sum(e['equivalent'] for e in entries)} mutants are right too"
-    )
-    return "\n".join(lines)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write the file; with `--table`, print what it says of the checks."""
-    path = ROOT / PAGE
-    if "--table" in (arguments if arguments is not None else sys.argv[1:]):
-        print(table(json.loads(path.read_text(encoding="utf-8"))))
-    else:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text(), encoding="utf-8")
-        print(f"{PAGE}: written")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    (ROOT / PAGE).write_text(text(), encoding="utf-8")
+    print(f"{PAGE}: written")

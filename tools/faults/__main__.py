@@ -4,12 +4,13 @@ import argparse
 import os
 import random
 import sys
-from collections import defaultdict
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from tools.faults.fault import Fault
 from tools.faults.generate import generated
 from tools.faults.realistic import realistic
-from tools.faults.trial import WAYS, Trial, control, tried
+from tools.faults.trial import Trial, seen_without_fault, trials_of, tried
 from tools.source.taught import homes, library
 
 
@@ -20,7 +21,6 @@ def options() -> argparse.Namespace:
     add("--jobs", type=int, default=os.cpu_count(), help="faults at a time")
     add("--realistic", action="store_true", help="leave out the generated")
     add("--sample", type=int, help="so many of the generated, always the same")
-    add("--ways", nargs="+", choices=WAYS, default=[*WAYS], help="who looks")
     return parser.parse_args()
 
 
@@ -35,25 +35,32 @@ def faults(given: argparse.Namespace) -> list[Fault]:
     return [fault for fault in found if fault.module in modules] + made
 
 
+def summary(trials: Iterable[Trial]) -> Iterator[str]:
+    """How many faults of each kind were noticed in each way."""
+    all_of, noticed = Counter(), Counter()
+    for trial in trials:
+        kind = trial.fault.kind, trial.way
+        all_of[kind] += 1
+        noticed[kind] += bool(trial.noticed)
+    for (kind, way), number in all_of.items():
+        caught = noticed[kind, way]
+        share = f"{caught} of {number}, {caught / number:.1%}"
+        yield f"{kind} faults noticed by {way}: {share}"
+
+
 def main() -> int:
     """Try them, and print who did not notice; 1 if all is not well."""
-    given = options()
-    trials = [Trial(f, way) for f in faults(given) for way in given.ways]
+    given, is_wrong = options(), False
+    seen = seen_without_fault(given.jobs)
+    trials = [t for fault in faults(given) for t in trials_of(fault, seen)]
     for trial in tried(trials, given.jobs):
-        if not trial.noticed and not trial.untried:
-            print(f"not noticed by {trial.way}: {trial.fault}", flush=True)
-    control(trials, given.jobs)
-    kinds, is_wrong = defaultdict(list), False
-    for trial in trials:
-        is_realistic = trial.fault.is_realistic
-        kind = "realistic" if is_realistic else "generated"
-        kinds[f"{kind} faults noticed by {trial.way}"].append(trial)
-        is_wrong |= bool(trial.untried) or is_realistic and not trial.noticed
         if trial.untried:
             print(f"NOT TRIED by {trial.way}: {trial.fault}: {trial.untried}")
-    for kind, mine in kinds.items():
-        caught = sum(bool(trial.noticed) for trial in mine)
-        print(f"{kind}: {caught} of {len(mine)}, {caught / len(mine):.1%}")
+            is_wrong = True
+        elif not trial.noticed:
+            print(f"not noticed by {trial.way}: {trial.fault}", flush=True)
+            is_wrong |= trial.fault.kind == "realistic"
+    print(*summary(trials), sep="\n")
     return int(is_wrong)
 
 

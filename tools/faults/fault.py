@@ -21,7 +21,7 @@ class Fault:
     start: int  # where in the source the right text begins
     end: int
     new: str
-    is_realistic: bool = False
+    kind: str = "generated"  # or "realistic"
 
     @property
     def wrong(self) -> str:

@@ -47,22 +47,17 @@ def targets(module: str) -> list[str]:
     return sorted(stored(), key=lambda name: module not in shown(name))
 
 
-def failure(places: list[str], fault: Fault, book: Path, at: At) -> str:
-    """The first cell of a chapter that does not do what is stored.
-
-    If `places` are cells and not a chapter, none is run after them.
-    """
-    name = places[0].partition("::")[0]
-    last = max(int(p.partition("::")[2] or sys.maxsize) for p in places)
+def failure(place: str, fault: Fault, book: Path, at: At) -> str:
+    """The first cell of a chapter that does not do what is stored."""
     sys.path.insert(0, str(book))
     run = kernel()
-    code = [c for c in stored()[name].cells if c.cell_type == "code"]
-    for number, cell in enumerate(code[:last], start=1):
-        at(place := f"{name}::{number}")
+    code = [c for c in stored()[place].cells if c.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
+        at(here := f"{place}::{number}")
         if module_of(cell) == fault.module:
             cell.source = as_taught(fault.wrong, cell.source)
         if not is_as_stored(cell, run):
-            return place
+            return here
     return ""
 
 
@@ -79,10 +74,10 @@ def kernel() -> Callable[[str], list]:
 
     def run(source: str) -> list:
         client.execute(source)
-        said = [client.get_iopub_msg()]
-        while said[-1]["content"].get("execution_state") != "idle":
-            said.append(client.get_iopub_msg())
-        return [output_from_msg(m) for m in said if m["msg_type"] in SHOWN]
+        messages = [client.get_iopub_msg()]
+        while messages[-1]["content"].get("execution_state") != "idle":
+            messages.append(client.get_iopub_msg())
+        return [output_from_msg(m) for m in messages if m["msg_type"] in SHOWN]
 
     return run
 

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 
 from tools.faults.fault import Fault, span
 
@@ -82,9 +83,9 @@ def realistic(texts: Mapping[str, str]) -> list[Fault]:
     faults = []
     for old, new in REALISTIC:
         places = [
-            Fault(module, text, *span(text, nodes), wrong, True)
+            Fault(module, text, *span(text, nodes), wrong, "realistic")
             for module, text in texts.items()
-            for nodes, wrong in found(old, new, text)
+            for nodes, wrong in fitting(old, new, text)
         ]
         if not places:
             raise LookupError(f"no taught module has {old!r}")
@@ -92,7 +93,7 @@ def realistic(texts: Mapping[str, str]) -> list[Fault]:
     return faults
 
 
-def found(old: str, new: str, source: str) -> Iterator[tuple[list, str]]:
+def fitting(old: str, new: str, source: str) -> Iterator[tuple[list, str]]:
     """Where a pattern fits: the nodes, and the text in their place."""
     pattern = ast.parse(old).body
     regex = re.escape("\n".join(map(ast.unparse, pattern)))
@@ -101,21 +102,19 @@ def found(old: str, new: str, source: str) -> Iterator[tuple[list, str]]:
         regex = re.sub(rf"(?<!<)\b{name}\b", f"(?P={name})", regex)
     template = re.sub(r"\b(_[a-z]*)", r"\\g<\1>", new)
     is_part = isinstance(pattern[-1], ast.Expr)
-    kind = ast.expr if is_part else ast.stmt
-    for nodes, text in written(source, kind, len(pattern)):
-        if fitting := re.fullmatch(regex, text):
-            wrong = fitting.expand(template)
+    for nodes, text in rows(source, ast.expr if is_part else ast.stmt):
+        if len(nodes) == len(pattern) and (fits := re.fullmatch(regex, text)):
+            wrong = fits.expand(template)
             yield nodes, f"({wrong})" if is_part else wrong
 
 
 @cache
-def written(source: str, kind: type, number: int) -> list[tuple[list, str]]:
-    """All nodes of a kind, or so many of them in a row, with their text."""
-    rows = []
+def rows(source: str, kind: type) -> list[tuple[list, str]]:
+    """All nodes of a kind, alone and with the next one, and their text."""
+    found = []
     for node in ast.walk(ast.parse(source)):
         for _, value in ast.iter_fields(node):
             parts = value if isinstance(value, list) else [value]
-            starts = range(len(parts) - number + 1)
-            rows += [parts[i : i + number] for i in starts]
-    rows = [row for row in rows if all(isinstance(n, kind) for n in row)]
-    return [(row, "\n".join(map(ast.unparse, row))) for row in rows]
+            parts = [part for part in parts if isinstance(part, kind)]
+            found += [[part] for part in parts] + [*map(list, pairwise(parts))]
+    return [(nodes, "\n".join(map(ast.unparse, nodes))) for nodes in found]

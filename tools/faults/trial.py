@@ -1,8 +1,7 @@
 """Try faults, each in a process of its own that has torch imported already.
 
 A child is forked for every fault and way of looking, so that no fault can
-reach another. What a child ran without noticing anything teaches the next
-ones which chapters and test files cannot see a module.
+reach another.
 """
 
 import os
@@ -21,10 +20,8 @@ import pickle
 import signal
 import sys
 import time
-import traceback
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from resource import RLIMIT_CPU, getrlimit, setrlimit
 from tempfile import TemporaryDirectory
@@ -34,12 +31,12 @@ import torch.distributed.tensor  # noqa: F401
 
 from tools.faults import notebooks, units
 from tools.faults.fault import Fault, faulty_book
+from tools.source.taught import library
 
 SECONDS = 200  # of processor time, for one cell or one test
-CALM = SECONDS // 4  # for the same without a fault
 BUSY = 8  # times as long may pass by the clock
 WAYS = {"notebooks": notebooks, "units": units}
-seen: dict[str, set[str]] = {}  # the modules that a chapter or file sees
+Seen = dict[tuple[str, str], set[str]]  # the modules, by way and place
 
 
 @dataclass(eq=False)
@@ -48,16 +45,15 @@ class Trial:
 
     fault: Fault
     way: str
-    places: Sequence[str] = ()  # only these cells or tests of one file
-    seconds: int = SECONDS
+    places: list[str]  # the chapters or files that are run
     noticed: str = ""  # the cell or test that failed or did not end
     untried: str = ""  # why it cannot be said who notices
-    passed: dict[str, set[str]] = field(default_factory=dict)  # see `seen`
+    seen: set[str] = field(default_factory=set)  # modules that were imported
 
     def start(self) -> int:
         """Begin in a child, whose number is returned."""
         self.folder = TemporaryDirectory(prefix="fault-")
-        self.said = Path(self.folder.name, "said")
+        self.note = Path(self.folder.name, "note")
         if child := os.fork():
             return child
         try:
@@ -65,43 +61,41 @@ class Trial:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(1, 2)
             self.look()
-        except BaseException:  # also SystemExit: the parent must hear of it
-            said = traceback.format_exc().strip()
-            self.untried = said.rpartition("\n")[2]
+        except BaseException as error:  # the parent must hear of SystemExit
+            self.untried = repr(error)
         finally:
-            found = self.noticed, self.untried, self.passed
-            self.said.write_bytes(pickle.dumps(found))
+            result = self.noticed, self.untried, self.seen
+            self.note.write_bytes(pickle.dumps(result))
             os._exit(0)
 
     def look(self) -> None:
         """Run one chapter or file after the other until one notices."""
-        way, module = WAYS[self.way], self.fault.module
-        book = faulty_book(self.fault, self.said.parent)
-        for name in [""] if self.places else way.targets(module):
-            if not self.noticed and module in seen.get(name, {module}):
+        book, way = faulty_book(self.fault, self.note.parent), WAYS[self.way]
+        for place in self.places:
+            if not self.noticed:
                 forget()
                 os.chdir(book)
-                places = self.places or [name]
-                self.noticed = way.failure(places, self.fault, book, self.at)
-                if name and not self.noticed:  # so it ran to its end
-                    self.passed[name] = visible(name)
+                self.noticed = way.failure(place, self.fault, book, self.at)
+        names = (n.split(".", 1) for n in sys.modules if n.startswith("lib."))
+        self.seen = {name.replace(".", "/") for _, name in names}
+        if way is notebooks:
+            self.seen |= set().union(*map(notebooks.shown, self.places))
 
     def at(self, place: str) -> None:
         """Say which cell or test begins, and limit how long it may take."""
-        self.said.write_text(place)
-        limit = int(time.process_time()) + self.seconds
+        self.note.write_text(place)
+        limit = int(time.process_time()) + SECONDS
         setrlimit(RLIMIT_CPU, (limit, getrlimit(RLIMIT_CPU)[1]))
-        signal.alarm(BUSY * self.seconds)
+        signal.alarm(BUSY * SECONDS)
 
     def end(self, status: int) -> None:
         """Read what the child has found out."""
         code = os.waitstatus_to_exitcode(status)
         if code == 0:
-            found = pickle.loads(self.said.read_bytes())
-            self.noticed, self.untried, self.passed = found
-            seen.update(self.passed)
+            result = pickle.loads(self.note.read_bytes())
+            self.noticed, self.untried, self.seen = result
         elif code in (-signal.SIGXCPU, -signal.SIGALRM):
-            self.noticed = self.said.read_text()
+            self.noticed = self.note.read_text()
         else:
             self.untried = f"the process died ({code})"
         self.folder.cleanup()
@@ -115,47 +109,48 @@ def forget() -> None:
     sys.path[:] = [path for path in sys.path if not path.endswith("/book")]
 
 
-def visible(name: str) -> set[str]:
-    """The modules that a chapter or file has imported or shown."""
-    imported = {
-        m[4:].replace(".", "/") for m in sys.modules if m[:4] == "lib."
-    }
-    is_chapter = name in notebooks.stored()
-    return imported | notebooks.shown(name) if is_chapter else imported
-
-
 def tried(trials: Iterable[Trial], jobs: int) -> Iterator[Trial]:
     """The trials as they end, so many at a time."""
     torch.set_num_threads(1)
     notebooks.stored()  # read once, for every child
     gc.freeze()  # children collect only their own garbage
     waiting, running = [*trials][::-1], {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            trial = waiting.pop()
-            running[trial.start()] = trial
-        child, status = os.wait()
-        trial = running.pop(child)
-        trial.end(status)
-        yield trial
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                trial = waiting.pop()
+                running[trial.start()] = trial
+            child, status = os.wait()
+            trial = running.pop(child)
+            trial.end(status)
+            yield trial
+    finally:  # an interrupt leaves no child
+        for child in running:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
-def control(trials: Iterable[Trial], jobs: int) -> None:
-    """Take back what was noticed by what is not right without a fault, too.
+def seen_without_fault(jobs: int) -> Seen:
+    """What every chapter and every test file imports or shows.
 
-    A cell or test that failed or did not end must pass without the fault,
-    and in a quarter of the time.
+    Raises:
+        RuntimeError: something fails though there is no fault.
     """
-    groups = defaultdict(list)
-    for trial in trials:
-        if trial.noticed:
-            groups[trial.way, trial.noticed.partition("::")[0]].append(trial)
-    without = {}
-    for (way, _), group in groups.items():
-        places = sorted({trial.noticed for trial in group})
-        nothing = replace(group[0].fault, start=0, end=0, new="")
-        without[Trial(nothing, way, places, CALM)] = group
-    for trial in tried(without, jobs):
+    nothing = Fault("runtime", library()["runtime"], 0, 0, "")
+    places = [(name, p) for name, way in WAYS.items() for p in way.targets("")]
+    seen = {}
+    for trial in tried([Trial(nothing, n, [p]) for n, p in places], jobs):
         if wrong := trial.noticed or trial.untried:
-            for other in without[trial]:
-                other.noticed, other.untried = "", f"without a fault: {wrong}"
+            raise RuntimeError(f"without a fault, {trial.way}: {wrong}")
+        seen[trial.way, trial.places[0]] = trial.seen
+    return seen
+
+
+def trials_of(fault: Fault, seen: Seen) -> list[Trial]:
+    """A trial for each way, in the places that see the module."""
+    made = []
+    for name, way in WAYS.items():
+        places = way.targets(fault.module)
+        seeing = [p for p in places if fault.module in seen[name, p]]
+        made.append(Trial(fault, name, seeing))
+    return made

@@ -13,7 +13,7 @@ from tools.source.taught import ROOT
 
 TESTS = ROOT / "tests" / "library"
 OPTIONS = [
-    *("-q", "-p", "no:xdist", "--hypothesis-profile=faults"),
+    *("-q", "-x", "-p", "no:xdist", "--hypothesis-profile=faults"),
     *("-m", "not compiled"),  # slow, and finds nothing that others do not
     "--assert=plain",  # only whether a test fails is asked
 ]
@@ -27,28 +27,28 @@ hypothesis.settings.register_profile(
 )
 
 
-class Failures:
-    """A pytest plugin: the tests that failed; it says which runs.
+class FirstFailure:
+    """A pytest plugin: the first test that failed; it says which runs.
 
     A file that cannot be imported fails as a whole, and an interrupt that no
     test expects is a failure, too.
     """
 
     def __init__(self, at: At):
-        self.at, self.now, self.names = at, "", []
+        self.at, self.now, self.name = at, "", ""
 
     def pytest_runtest_logstart(self, nodeid):
         self.now = nodeid.rpartition("tests/library/")[2]
         self.at(self.now)
 
     def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.names.append(report.nodeid.rpartition("tests/library/")[2])
+        if report.failed and not self.name:
+            self.name = report.nodeid.rpartition("tests/library/")[2]
 
     pytest_collectreport = pytest_runtest_logreport
 
     def pytest_keyboard_interrupt(self):
-        self.names.append(self.now)
+        self.name = self.name or self.now
 
 
 def targets(module: str) -> list[str]:
@@ -58,22 +58,18 @@ def targets(module: str) -> list[str]:
     return sorted(names, key=lambda name: (name not in own, name))
 
 
-def failure(places: list[str], fault: Fault, book: Path, at: At) -> str:
-    """The first test that fails, of a file or of some tests of one."""
-    return next(iter(failures(places, book, at, "-x")), "")
+def failure(place: str, fault: Fault, book: Path, at: At) -> str:
+    """The first test of a file that fails.
 
-
-def failures(places: list[str], book: Path, at: At, *more: str) -> list[str]:
-    """The tests that fail; `more` are further options of pytest."""
+    Raises:
+        RuntimeError: pytest stopped, but no test failed.
+    """
     os.chdir(ROOT)
-    failed, output = Failures(at), StringIO()
-    paths = [str(TESTS / name) for name in places]
-    options = [*OPTIONS, *more, "-o", f"pythonpath={book} {ROOT}"]
+    first, output = FirstFailure(at), StringIO()
+    roots = ["-o", f"pythonpath={book} {ROOT}"]
     with redirect_stdout(output), redirect_stderr(output):
-        code = pytest.main([*paths, *options], plugins=[failed])
-    if (
-        code not in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
-        and not failed.names
-    ):
+        command = [str(TESTS / place), *OPTIONS, *roots]
+        code = pytest.main(command, plugins=[first])
+    if not first.name and code not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest: {code!r}: {output.getvalue()[-500:]}")
-    return failed.names
+    return first.name

@@ -7,9 +7,6 @@ a chapter's code is for reading: the teaching cells.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-from tools.source.taught import MARKER
 
 # Of a chapter; the site numbers its chapters itself.
 HEADING = re.compile(r"\A# (?:\d+[.:] )?(.*)")
@@ -43,10 +40,6 @@ def is_folded(cell) -> bool:
 def is_drawing(cell) -> bool:
     """Does a page show what it draws, and not its code?"""
     return "hide-input" in cell.metadata.get("tags", [])
-
-
-def is_definition(cell) -> bool:
-    return cell.cell_type == "code" and bool(MARKER.match(cell.source))
 
 
 def is_exercise(cell) -> bool:
@@ -102,28 +95,17 @@ def code(cells: list) -> list[int]:
     ]
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long a chapter takes, in minutes."""
-
-    reading: int
-    exercises: int
-
-    def __str__(self) -> str:
-        return (
-            f"**Minutes** {self.reading}, and about {self.exercises} for the "
-            "exercises."
-        )
-
-
-def effort(cells: list) -> Effort:
-    """Words and lines that are read, and what the exercises say they take.
+def effort(cells: list) -> str:
+    """How long a chapter takes: words and lines, and what exercises say.
 
     Reading is rounded to five minutes; a library's text counts as code.
     """
     page = before_exercises(cells)
     reading = prose(page) / WORDS + sum(code(page)) / LINES
-    return Effort(5 * round(reading / 5), sum(exercise_minutes(cells)))
+    return (
+        f"**Minutes** {5 * round(reading / 5)}, and about "
+        f"{sum(exercise_minutes(cells))} for the exercises."
+    )
 
 
 def exercise_minutes(cells: list) -> Iterator[int]:
@@ -137,5 +119,5 @@ def put_effort(cells: list) -> None:
     """Write the minutes into the box under the title."""
     for cell in cells:
         if found := MINUTES.search(cell.source):
-            cell.source = cell.source.replace(found[0], str(effort(cells)))
+            cell.source = cell.source.replace(found[0], effort(cells))
             return

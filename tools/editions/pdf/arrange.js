@@ -21,8 +21,7 @@
 
   // Ids are told apart by the page they come from.
   function renameIds(part, name) {
-    for (const element of part.querySelectorAll("[id]")) element.id = `${name}.${element.id}`;
-    const names = ["aria-labelledby", "aria-describedby", "for", "headers"];
+    const names = ["id", "aria-labelledby", "aria-describedby", "for", "headers"];
     for (const attribute of names)
       for (const element of part.querySelectorAll(`[${attribute}]`)) {
         const ids = element.getAttribute(attribute).split(/\s+/);
@@ -38,7 +37,6 @@
   // Where a link of a page leads in the book; "" if only the site has it.
   function target(link, url) {
     const address = new URL(link.getAttribute("href"), url);
-    if (!/^(file|https?):$/.test(address.protocol)) return address.href;
     if (address.protocol !== "file:") return address.href;
     const anchor = decodeURIComponent(address.hash.slice(1));
     address.hash = "";
@@ -188,10 +186,7 @@
   function settle(chapter) {
     for (const note of chapter.querySelectorAll("p.checks")) {
       const count = /\d+/.exec(note.textContent)[0];
-      note.textContent =
-        count === "1"
-          ? "✓ One check proves a claim of this chapter. It stands in the notebook and on the website. "
-          : `✓ ${count} checks prove the claims of this chapter. They stand in the notebook and on the website. `;
+      note.textContent = `✓ ${count} checks prove the claims of this chapter. They stand in the notebook and on the website. `;
     }
     for (const box of chapter.querySelectorAll("details:not(.hide)")) {
       box.open = true;
@@ -222,10 +217,9 @@
   }
 
   function numbered(title) {
-    const [, number, words] = /^(\d+\.\s+)?(.*)$/s.exec(title);
-    return number
-      ? `<span class="number">${number.trim()}</span> ${escaped(words)}`
-      : escaped(words);
+    const [, number, words] = /^(\d+\.)?\s*(.*)$/s.exec(title);
+    const shown = number ? `<span class="number">${number}</span> ` : "";
+    return shown + escaped(words);
   }
 
   function contents(parts) {
@@ -269,15 +263,14 @@
     const box = make(
       `<article id="${id}" class="page appendix"><h1 aria-level="1">${caption}</h1><p>${words}</p></article>`,
     );
-    const chapters = new Map();
+    let last;
     for (const { chapter, box: item } of entries) {
-      if (!chapters.has(chapter)) {
-        const name = `${id}.${chapter.id}`;
+      if (chapter !== last) {
         const link = `<a href="#${chapter.id}">${escaped(titleOf(chapter))}</a>`;
-        chapters.set(chapter, make(`<section id="${name}"><h2 aria-level="2">${link}</h2></section>`));
-        box.append(chapters.get(chapter));
+        box.append(make(`<section id="${id}.${chapter.id}"><h2 aria-level="2">${link}</h2></section>`));
       }
-      chapters.get(chapter).append(item);
+      last = chapter;
+      box.lastElementChild.append(item);
     }
     return { id, caption, boxes: [], box: named(box, caption) };
   }
@@ -288,9 +281,9 @@
     );
     const hero = home.querySelector(".hero");
     const lead = home.querySelector(".lead");
-    if (hero) page.prepend(hero);
-    if (lead) page.append(lead);
+    page.prepend(hero);
     page.append(
+      lead,
       make(`<p class="by">${escaped(book.author)}</p>`),
       make(`<p class="edition">Edition ${escaped(book.edition)}</p>`),
       make(
@@ -317,7 +310,7 @@
   const back = [
     appendix("A", "Solutions", "One solution to each exercise. There are others: an answer is right if it passes the check below the exercise.", solutions),
     appendix("B", "Imports and figures", "The code that the website folds away: what each chapter imports, and the calls that draw its figures.", folded),
-  ].filter(({ box }) => box.children.length > 2);
+  ];
 
   main.append(front, contents([{ id: home.id, caption: "About this book", boxes: [] }, ...parts, ...back]), named(home, "About this book"));
   for (const part of parts) {

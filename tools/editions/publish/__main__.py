@@ -50,7 +50,7 @@ def publish_site(place: Place, root: Path, may_go: bool) -> None:
     check(built, place, root)
 
     def fill(site: Path) -> None:
-        if editions.said(site)["repository"] != place.url:
+        if editions.record(site)["repository"] != place.url:
             editions.clear(site, set())  # a fork begins with its own editions
         editions.add(built, site, place.edition, may_go)
         editions.finish(site, place.url, place.edition)

@@ -29,7 +29,7 @@ If a page has moved, say where to in `moved_pages` of _config.yml. If it is \
 to go, publish with GONE=1, or tick the box of the workflow."""
 
 
-def said(site: Path) -> dict:
+def record(site: Path) -> dict:
     """Whose the published site is, and its editions, the newest first.
 
     An edition whose folder somebody has deleted is none.
@@ -72,7 +72,7 @@ def add(built: Path, site: Path, edition: str, may_go: bool = False) -> None:
     Raises:
         PublishError: a page would, or the tag cannot name an edition.
     """
-    others = {*said(site)["editions"], edition} - {""}
+    others = {*record(site)["editions"], edition} - {""}
     if not edition:
         put(built, site, others, may_go)
         return
@@ -104,7 +104,7 @@ def clear(folder: Path, kept: set[str]) -> None:
 
 def finish(site: Path, repository: str, edition: str) -> None:
     """Say whose site it is, and give every page the list of editions."""
-    names = {*said(site)["editions"], *filter(None, [edition])}
+    names = {*record(site)["editions"], *filter(None, [edition])}
     names = sorted(names, key=version, reverse=True)
     text = json.dumps({"repository": repository, "editions": names}, indent=1)
     (site / FILE).write_text(f"{text}\n", "utf-8")

@@ -28,16 +28,17 @@ def write(folder: Path, place: Place, tracked: list[str], root: Path) -> None:
         tracked: the files of the book, seen from its root.
         root: of the book.
     """
-    handed_out = colab.student_path(root)
-    kept = (*colab.COPIED, *colab.LICENCES, *filter(None, [handed_out]))
+    student = colab.student_path(root)
+    kept = (*colab.COPIED, *colab.LICENCES, *filter(None, [student]))
+    inside = tuple(f"{name}/" for name in kept)
     for name in tracked:
-        if name.startswith(tuple(f"{k}/" for k in kept)) or name in kept:
+        if name in kept or name.startswith(inside):
             put(folder / name, (root / name).read_bytes())
-    for path in chapters(root):
-        write_notebook(path, "book", folder, place, root)
-    if handed_out:
-        for path in sorted((root / handed_out).glob("*.ipynb")):
-            write_notebook(path, handed_out, folder, place, root)
+    paths = chapters(root)
+    paths += sorted((root / student).glob("*.ipynb")) if student else []
+    for path in paths:
+        name = path.relative_to(root)
+        put(folder / name, with_address(path, name, place, root).encode())
     text = README.format(branch=place.branch, url=place.url)
     put(folder / "README.md", text.encode())
 
@@ -48,14 +49,13 @@ def put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def write_notebook(
-    path: Path, within: str, folder: Path, place: Place, root: Path
-) -> None:
-    """A notebook that fetches the branch in which it lies."""
+def with_address(path: Path, name: Path, place: Place, root: Path) -> str:
+    """A notebook that fetches the branch in which it lies, as text."""
     notebook = sync.read(path)
     here = colab.Address(place.url, place.notebooks)
     count = sync.code_cells(notebook)[0].execution_count
     colab.put_first_cell(notebook, colab.first_cell(here, colab.pins(root)))
     sync.code_cells(notebook)[0].execution_count = count
-    colab.put_badge(notebook, colab.badge(here, path.name, within))
-    put(folder / within / path.name, sync.to_text(notebook).encode())
+    badge = colab.badge(here, name.name, name.parent.as_posix())
+    colab.put_badge(notebook, badge)
+    return sync.to_text(notebook)

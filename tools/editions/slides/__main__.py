@@ -17,8 +17,8 @@ HERE = Path(__file__).parent
 SITE = ROOT / "_build" / "html"
 STATIC = ROOT / "book" / "_static"
 SHARED = re.compile(
-    r"^(?:@font-face|:root(?:\[data-theme=\"\w+\"\])?|\.highlight :is[^{]*"
-    r"|\.katex \[style[^{]*) \{.*?\}$",
+    r"^(?:@font-face|:root(?:\[data-theme=\"\w+\"\])?|\.highlight :is[^{]*)"
+    r" \{.*?\}$",
     re.M | re.S,
 )
 

@@ -117,8 +117,7 @@ def title_slide(first, rest: list) -> Slide:
 
 def shown_words(cell) -> str:
     """The Markdown of a cell for its slide, with the title."""
-    own = cell.metadata.get("book", {}).get("slide", "")
-    return own.strip()
+    return cell.metadata.get("book", {}).get("slide", "").strip()
 
 
 def words(cell) -> str:
@@ -161,20 +160,17 @@ def code(cell) -> str:
         return EMPTY_LINES.sub("\n\n", source)
     lines = source.splitlines()
     first, last = ends
-    try:
-        start = next(n for n, text in enumerate(lines) if first in text)
-        stop = next(
-            n for n, text in enumerate(lines) if n >= start and last in text
-        )
-    except StopIteration:
-        raise SlideError(f"cell {cell.id}: no part {ends}") from None
-    return dedent("\n".join(lines[start : stop + 1]))
+    starts = [n for n, text in enumerate(lines) if first in text]
+    stops = [n for n, text in enumerate(lines) if last in text]
+    stops = [n for n in stops if n >= min(starts, default=0)]
+    if not starts or not stops:
+        raise SlideError(f"cell {cell.id}: no part {ends}")
+    return dedent("\n".join(lines[starts[0] : stops[0] + 1]))
 
 
 def outputs(cell) -> Iterator[Part]:
     """What a cell has printed and drawn."""
-    shown = cell.metadata.get("mystnb", {})
-    alt = shown.get("image", {}).get("alt", "")
+    alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
     keeps = "keep-colours" in cell.metadata.get("tags", [])
     for output in cell.get("outputs", []):
         data = output.get("data", {})
