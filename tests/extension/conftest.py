@@ -1,23 +1,26 @@
-"""The built site, and a small book that has a page of every kind."""
+"""A small book that has a page of every kind, and its search index."""
 
 import json
-import re
 import shutil
 from functools import cache
 
 import nbformat
 import pytest
-import yaml
-from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from book._ext.book_site.pages.mathematics import MATHML
 from book._ext.book_site.search.index import FILE, START
-from tests.built import ROOT, build
+from tests.built import ROOT, small_book, soup_of
 from tools.gpu import source_hash
 from tools.source import taught
 
-COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
+ONE = """\
+# 1. One
+
+> **You will** read.
+> **Minutes** 35, and about 20 for the exercises.
+
+A **key** finds; [Vaswani](bibliography.md#vaswani2017) says so.
+All **keys** do, and **nothing** else."""
 GLOSSARY = """\
 # Glossary
 
@@ -29,9 +32,17 @@ key (name)
 never used
 : A term that no chapter has.
 """
+SOFTMAX = taught.as_taught(
+    (ROOT / "book/lib/softmax.py").read_text(),
+    "# lib/softmax.py\ndef softmax(): ...",
+)
+TWO = "# 2. Two\n\n## How\n\nA **key**."
 PAGES = {
     "index": "# Index\n\n1. [One](01_one.ipynb). Why?\n2. [Two](02_two.ipynb)."
-    " How?\n\n```{explorer} dates.date_explorer\n:compact:\n```\n",
+    " How?\n\n```{explorer} dates.date_explorer\n```\n",
+    "01_one": [new_markdown_cell(ONE), new_code_cell("1 + 1")],
+    "02_two": [new_markdown_cell(TWO), new_code_cell(SOFTMAX)],
+    "03_three": [new_markdown_cell("# 3. Three\n\nNothing.")],
     "glossary": GLOSSARY,
     "tested": "# Tested\n\n```{gpu-reports}\n```\n",
     "cite": "# Cite\n\n```{citation} bibtex\n```\n",
@@ -40,17 +51,15 @@ PAGES = {
     "library": "# Library\n\n```{library-map}\n```\n",
     "bibliography": "# Works\n\n```{bibliography}\n:all:\n```\n",
 }
-ONE = """\
-# 1. One
-
-> **You will** read.
-> **Minutes** 35, and about 20 for the exercises.
-
-A **key** finds; [Vaswani](bibliography.md#vaswani2017) says so.
-All **keys** do, and **nothing** else."""
+TOC = """\
+format: jb-book
+root: book/index
+parts:
+  - caption: I
+    chapters:
+"""
 REPORT = {
     "device": "NVIDIA H200 (fake)",
-    "python": "3.12.1",
     "torch": "2.13.0+cu130",
     "date": "2026-11-20",
     "commit": "0123456789abcdef",
@@ -58,73 +67,46 @@ REPORT = {
 }
 
 
-def write_report(folder):
-    """A report on two chapters, of which one has changed; a third is new."""
-    hashes = {p.name: source_hash(p) for p in folder.glob("book/*.ipynb")}
-    hashes["02_two.ipynb"] = "of older code"
-    del hashes["03_three.ipynb"]
-    notebooks = {
-        name: {"code_sha256": digest, "passed": 7, "failed": 1}
-        for name, digest in hashes.items()
+def write_reports(folder):
+    """An older report, and one on two chapters, of which one has changed."""
+    one = folder / "one.ipynb"
+    nbformat.write(new_notebook(cells=PAGES["01_one"]), one)
+    hashes = {"01_one": source_hash(one), "02_two": "of older code"}
+    counts = {
+        f"{name}.ipynb": {"code_sha256": code, "passed": 7, "failed": 1}
+        for name, code in hashes.items()
     }
-    (folder / "reports").mkdir()
-    path = folder / "reports" / "h200.json"
-    path.write_text(json.dumps(REPORT | {"notebooks": notebooks}))
+    old = {"device": "Old", "date": "2026-01-02", "notebooks": {}}
+    for name, said in (("a", old), ("b", {"notebooks": counts})):
+        path = folder / "reports" / f"{name}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(REPORT | said))
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
-    """The folder of a book with three chapters, built."""
+    """The site of a book with three chapters."""
     folder = tmp_path_factory.mktemp("small")
-    config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    config["repository"]["url"] = "https://github.com/someone/book"
-    del config["sphinx"]["config"]["moved_pages"]
-    (folder / "_config.yml").write_text(yaml.safe_dump(config))
     shutil.copy(ROOT / "CITATION.cff", folder)
-    names = ["01_one", "02_two", "03_three", *list(PAGES)[1:]]
-    entries = "".join(f"      - file: book/{name}\n" for name in names)
-    (folder / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/index\nparts:\n"
-        f"  - caption: I\n    chapters:\n{entries}"
-    )
-    book = folder / "book"
-    for name in ("_static", "lib", "kit"):
-        shutil.copytree(ROOT / "book" / name, book / name)
-    (book / "references.bib").symlink_to(ROOT / "book" / "references.bib")
-    for name, text in PAGES.items():
-        (book / f"{name}.md").write_text(text)
-    softmax = taught.as_taught(
-        (book / "lib" / "softmax.py").read_text(),
-        "# lib/softmax.py\ndef softmax(): ...",
-    )
-    two = new_markdown_cell("# 2. Two\n\n## How\n\nA **key**.")
-    cells = {
-        "01_one": [new_markdown_cell(ONE), new_code_cell("1 + 1")],
-        "02_two": [two, new_code_cell(softmax)],
-        "03_three": [new_markdown_cell("# 3. Three\n\nNothing.")],
-    }
-    for name, parts in cells.items():
-        python = {"language_info": {"name": "python"}}
-        notebook = new_notebook(cells=parts, metadata=python)
-        nbformat.write(notebook, book / f"{name}.ipynb")
-    write_report(folder)
-    build(folder)
-    return folder
+    own = shutil.ignore_patterns("explorers")
+    for name in ("lib", "kit"):
+        shutil.copytree(
+            ROOT / "book" / name, folder / "book" / name, ignore=own
+        )
+    write_reports(folder)
+    _, *names = PAGES
+    toc = TOC + "".join(f"      - file: book/{name}\n" for name in names)
+    small_book(folder, toc, PAGES, "https://github.com/someone/book")
+    return folder / "_build" / "html"
+
+
+@pytest.fixture
+def main(small):
+    """`main(name)` is the text of a page of the small book."""
+    return lambda name: soup_of(small / "book" / f"{name}.html").main
 
 
 @cache
-def soup_of(path):
-    """A built page, parsed without its MathML and the colours of code."""
-    text = COLOURED.sub(r"\1", MATHML.sub("", path.read_text("utf-8")))
-    return BeautifulSoup(text, "html.parser")
-
-
-@cache
-def anchors_of(path):
-    """What an address can name on a page."""
-    return set(re.findall(r'<[^>]* id="([^"]+)"', path.read_text("utf-8")))
-
-
 def index_of(folder):
     """What the search of a built site knows."""
     script = (folder / FILE).read_text("utf-8")

@@ -7,16 +7,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
 
-from book._ext.book_site.frame import foot as page_frame
-from book._ext.book_site.frame import history, notebooks
+from book._ext.book_site.frame import foot, history, moved_pages, notebooks
 from book._ext.book_site.frame.policy import (
     CHARSET,
     digest,
     guarded,
     inline_scripts,
-    policy,
 )
 from book._ext.book_site.frame.repository import (
     Repository,
@@ -24,71 +21,63 @@ from book._ext.book_site.frame.repository import (
     repository,
 )
 from book._ext.book_site.pages import downloads, notation, previews
-from tests.built import NOTEBOOKS, ROOT, commit, run, soup_of
+from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
 from tools.source import colab
 
 CHAPTER = "book/05_heads.html"
-GITHUB = Repository("https://github.com/someone/book", "main")
+GITHUB = "https://github.com/someone/book"
+NOBODY = "https://github.com/OWNER/REPO"
+COLAB = "https://colab.research.google.com/github/"
 
 
-def app(url="https://github.com/someone/book", page="one.ipynb", **config):
-    """What Sphinx hands over, for a book with this page."""
+def app(url, **config):
+    """What Sphinx hands over, for a book with this address."""
     options = {"repository_url": url, "repository_branch": "v1"}
     default = {"student_path": "", "html_baseurl": ""}
-    return SimpleNamespace(
-        srcdir="/book",
-        env=SimpleNamespace(doc2path=lambda name: f"/book/book/{page}"),
-        config=SimpleNamespace(html_theme_options=options, **default | config),
-    )
+    config = SimpleNamespace(html_theme_options=options, **default | config)
+    return SimpleNamespace(srcdir="/book", config=config)
 
 
 @pytest.mark.parametrize(
-    "url, known",
+    "url, base, known, address",
     [
-        ("https://github.com/OWNER/REPO", None),
-        ("", None),
-        ("https://github.com/a/b.git", "https://github.com/a/b"),
-        ("https://github.com/a/b/", "https://github.com/a/b"),
+        (NOBODY, "", None, ""),
+        ("", "", None, ""),
+        (NOBODY, "https://d.e/f/", None, "https://d.e/f/"),
+        (f"{GITHUB}.git", "", GITHUB, "https://someone.github.io/book/"),
+        (f"{GITHUB}/", "https://c.d", GITHUB, "https://c.d/"),
+        *(
+            (url, "", url, address)
+            for url, address in {
+                "https://github.com/Me/me.github.io": "https://me.github.io/",
+                "https://gitlab.com/me/book": "https://me.gitlab.io/book/",
+                "https://git.example/me/book": "",
+            }.items()
+        ),
     ],
 )
-def test_the_repository_is_known_once_somebody_says_it(url, known):
-    found = repository(app(url))
-    assert found == (known and Repository(known, "v1"))
-
-
-@pytest.mark.parametrize(
-    "url, base, address",
-    [
-        ("https://github.com/OWNER/REPO", "", ""),
-        ("https://github.com/Me/book", "", "https://me.github.io/book/"),
-        ("https://github.com/Me/me.github.io", "", "https://me.github.io/"),
-        ("https://gitlab.com/me/book", "", "https://me.gitlab.io/book/"),
-        ("https://git.example/me/book", "", ""),
-        ("https://github.com/a/b", "https://c.example", "https://c.example/"),
-        ("https://github.com/OWNER/REPO", "https://d.e/f/", "https://d.e/f/"),
-    ],
-)
-def test_where_the_pages_are_published(url, base, address):
-    assert published(app(url, html_baseurl=base)) == address
+def test_the_repository_and_its_pages_are_known(url, base, known, address):
+    found = app(url, html_baseurl=base)
+    assert repository(found) == (known and Repository(known, "v1"))
+    assert published(found) == address
 
 
 @pytest.mark.parametrize(
     "url, student, link",
     [
-        ("https://github.com/OWNER/REPO", "", None),
-        ("https://gitlab.com/a/b", "", None),
-        ("https://github.com/a/b", "", "a/b/blob/v1/book/one.ipynb"),
-        ("https://github.com/a/b", "x/y", "a/b/blob/v1/x/y/one.ipynb"),
+        (NOBODY, "", ""),
+        ("https://gitlab.com/a/b", "", ""),
+        (GITHUB, "", f"{COLAB}someone/book/blob/v1/book/one.ipynb"),
+        (GITHUB, "x/y", f"{COLAB}someone/book/blob/v1/x/y/one.ipynb"),
     ],
 )
 def test_colab_opens_what_it_can(url, student, link):
-    links = page_frame.chapter_links(app(url, student_path=student), "one")
-    start = "https://colab.research.google.com/github/"
-    assert links == ([("Run in Colab", start + link)] if link else [])
+    found = app(url, student_path=student)
+    assert foot.colab(found, Path("book/one.ipynb")) == link
 
 
 def test_a_report_names_the_page():
-    issue = GITHUB.issue(**page_frame.report("5. Heads & more"))
+    issue = Repository(GITHUB, "v1").issue(**foot.report("5. Heads & more"))
     asked = parse_qs(urlsplit(issue).query)
     assert asked["title"] == ["Mistake: 5. Heads & more"]
     assert "**Page:** 5. Heads & more\n**Section:** \n" in asked["body"][0]
@@ -96,35 +85,56 @@ def test_a_report_names_the_page():
 
 def test_a_downloaded_notebook_knows_where_the_rest_is():
     path = ROOT / f"{NOTEBOOKS[4]}.ipynb"
-    text = notebooks.addressed(path.read_text(), GITHUB.url, "v1")
-    before, after = nbformat.read(path, 4), nbformat.reads(text, 4)
-    cells = [c for c in after.cells if c.source.startswith(colab.FIRST_LINE)]
-    address = colab.Address(GITHUB.url, "v1")
-    expected = colab.first_cell(address, colab.pins(ROOT))
-    assert [cell.source for cell in cells] == [expected]
-    assert GITHUB.url in expected and "v1" in expected
-    assert [c.source for c in after.cells if c not in cells] == [
-        c.source
-        for c in before.cells
-        if not c.source.startswith(colab.FIRST_LINE)
-    ]
+    text = notebooks.addressed(path.read_text(), GITHUB, "v1")
+    pairs = zip(
+        nbformat.read(path, 4).cells,
+        nbformat.reads(text, 4).cells,
+        strict=True,
+    )
+    ((old, new),) = [(a, b) for a, b in pairs if a.source != b.source]
+    address = colab.Address(GITHUB, "v1")
+    assert old.source.startswith(colab.FIRST_LINE)
+    assert new.source == colab.first_cell(address, colab.pins(ROOT))
+    assert GITHUB in new.source and "v1" in new.source
 
 
-def test_the_chapters_lead_to_the_pdf_if_it_is_there(tmp_path, site):
-    (tmp_path / "book").mkdir()
-    page = Path(shutil.copy(site / CHAPTER, tmp_path / "book"))
-    pdf = tmp_path / downloads.FOLDER / downloads.PDF
-    pdf.parent.mkdir()
-    for is_there in (True, False):
-        pdf.write_bytes(b"") if is_there else pdf.unlink()
-        downloads.link_chapters(tmp_path)
-        links = soup_of.__wrapped__(page).select(".page-links a")
-        found = [a["href"] for a in links if a.get_text() == "PDF"]
-        link = f"../downloads/{downloads.PDF}#nameddest=05_heads"
-        assert found == [link] * is_there
+def test_pages_name_what_can_be_downloaded_as_it_comes_and_goes(
+    tmp_path, site
+):
+    downloads.show(tmp_path)  # where there are no pages
+    assert not any(tmp_path.iterdir())
+    shutil.copytree(site / "book", tmp_path / "book", ignore=not_these)
+    folder = tmp_path / downloads.FOLDER
+    folder.mkdir()
+    pdf, zipped = downloads.PDF, downloads.OFFLINE
+    for there in ([], [zipped, pdf], [zipped]):
+        for name in (zipped, pdf):
+            (folder / name).unlink(missing_ok=True)
+        for name in there:
+            (folder / name).write_bytes(b"0" * 1_550_000)
+        downloads.show(tmp_path)
+        page, chapter = (
+            soup_of.__wrapped__(tmp_path / name)
+            for name in (f"{downloads.PAGE}.html", CHAPTER)
+        )
+        listed = page.find(id="downloads")
+        assert {a["href"] for a in listed("a")} == {
+            f"../downloads/{name}" for name in there
+        }
+        text = listed.get_text()
+        assert text.count("(1.6 MB)") == len(there)
+        assert (downloads.NONE in text) == (not there)
+        links = [a["href"] for a in chapter.select(".page-links a")]
+        link = f"../downloads/{pdf}#nameddest=05_heads"
+        assert (link in links) == (pdf in there)
 
 
-def test_a_page_keeps_its_history_under_a_new_name(tmp_path):
+def not_these(folder, names):
+    """All but a chapter and the page of downloads."""
+    return {*names} - {Path(CHAPTER).name, Path(f"{downloads.PAGE}.html").name}
+
+
+def test_a_page_keeps_its_history_under_a_new_name(tmp_path, monkeypatch):
     run(tmp_path, "init", "-q")
     commit(tmp_path, "old.md", "Begun; “so”", 1)
     commit(tmp_path, "other.md", "Another page", 2)
@@ -138,69 +148,31 @@ def test_a_page_keeps_its_history_under_a_new_name(tmp_path):
         history.Change("2026-01-01", "Begun; “so”"),
     ]
     assert [c.date for c in found["book/other.md"]] == ["2026-01-02"]
-    source = tmp_path.as_uri()
-    part = tmp_path / "part"
-    run(tmp_path, "clone", "-q", "--depth=1", source, str(part))
+    part = tmp_path / "part"  # services fetch the last commit alone
+    run(tmp_path, "clone", "-q", "--depth=1", tmp_path.as_uri(), str(part))
     assert history.changes(part) == {}
-
-
-def test_without_git_there_is_no_history(tmp_path, monkeypatch):
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert history.changes(tmp_path) == {}
-    monkeypatch.setenv("PATH", "")
-    assert history.changes(ROOT) == {}
+    for name in ("GIT_DIR", "PATH"):
+        monkeypatch.setenv(name, "nowhere")
+        assert history.changes(tmp_path) == {}
 
 
 def test_the_foot_says_what_changed(site):
     past = history.changes(ROOT).get("book/05_heads.ipynb")
     fold = soup_of(site / CHAPTER).select_one(".history")
-    if not past:
-        assert fold is None
-        return
-    assert fold.summary.get_text().startswith("Last changed 20")
-    assert not fold.has_attr("open")
-    assert len(fold.find_all("li")) <= history.SHOWN + 1
+    assert bool(fold) == bool(past)
+    if past:
+        assert fold.summary.get_text().startswith("Last changed 20")
+        assert not fold.has_attr("open")
+        assert len(fold.find_all("li")) <= history.SHOWN + 1
 
 
-@pytest.fixture
-def built(tmp_path, site):
-    """A site of one page, that of downloads, as `make book` leaves it."""
-    page = tmp_path / f"{downloads.PAGE}.html"
-    page.parent.mkdir()
-    page.write_text((site / f"{downloads.PAGE}.html").read_text())
-    downloads.show(tmp_path)
-    return tmp_path
-
-
-def links(site):
-    text = (site / f"{downloads.PAGE}.html").read_text()
-    listed = BeautifulSoup(text, "html.parser").find(id="downloads")
-    assert text.count('<div id="downloads">') == 1
-    return [link["href"] for link in listed.find_all("a")]
-
-
-def test_files_are_linked_as_they_come_and_go(built):
-    assert links(built) == []
-    assert downloads.NONE in (built / f"{downloads.PAGE}.html").read_text()
-    folder = built / downloads.FOLDER
-    folder.mkdir()
-    for name in (downloads.OFFLINE, downloads.PDF):
-        (folder / name).write_bytes(b"0" * 1_550_000)
-    downloads.show(built)
-    assert links(built) == [f"../downloads/{name}" for name in downloads.WORDS]
-    text = (built / f"{downloads.PAGE}.html").read_text()
-    assert "(1.6 MB)" in text and downloads.NONE not in text
-    (folder / downloads.PDF).unlink()
-    downloads.show(built)
-    assert links(built) == [f"../downloads/{downloads.OFFLINE}"]
-
-
-def test_a_site_without_the_page_stays_as_it_is(tmp_path):
-    downloads.show(tmp_path)
-    assert not any(tmp_path.iterdir())
-
-
-def test_the_theme_has_no_script_that_varies(tmp_path):
+def test_the_policy_lets_a_page_s_own_scripts_run_and_no_other(tmp_path):
+    known = "'sha256-RFWPLDbv2BY+rCkDzsE+0fr8ylGr2R2faWMhq4lfEQc='"
+    assert digest("doSomething();") == known
+    page = f"{CHARSET}\n<script>doSomething();</script><style>a {{}}</style>"
+    shown = guarded(page)
+    assert f"script-src 'self' {known};" in shown
+    assert f"style-src-elem 'self' {digest('a {}')};" in shown
     assert inline_scripts(ROOT / "book/_ext/book_site/theme")
     for text in ("{{ x }}", "{% if x %}1{% endif %}", "{# x #}"):
         (tmp_path / "a.html").write_text(f"<script>{text}</script>")
@@ -208,31 +180,18 @@ def test_the_theme_has_no_script_that_varies(tmp_path):
             inline_scripts(tmp_path)
 
 
-def test_a_hash_is_that_of_the_text():
-    known = "'sha256-RFWPLDbv2BY+rCkDzsE+0fr8ylGr2R2faWMhq4lfEQc='"
-    assert digest("doSomething();") == known
-    said = policy(["doSomething();"], frame_src="'self'")
-    assert f"script-src 'self' {known};" in said
-    assert said.endswith("; frame-src 'self'")
-
-
-def test_a_page_of_its_own_is_guarded_by_its_own_hashes():
-    page = f"{CHARSET}\n<script>one()</script><style>a {{}}</style>"
-    shown = guarded(page)
-    assert f"script-src 'self' {digest('one()')};" in shown
-    assert f"style-src-elem 'self' {digest('a {}')};" in shown
-
-
-def test_pictures_are_found_from_another_page(tmp_path):
-    html = '<img alt="" src="../_images/a.png">'
-    source = tmp_path / "book" / "one.html"
-    for page, link in {
-        "book/two.html": "../_images/a.png",
-        "book/teach/two.html": "../../_images/a.png",
-        "two.html": "_images/a.png",
-    }.items():
-        moved = previews.moved(html, source, tmp_path / page)
-        assert moved == html.replace("../_images/a.png", link)
+@pytest.mark.parametrize(
+    "page, link",
+    [
+        ("book/two.html", "../_images/a.png"),
+        ("book/teach/two.html", "../../_images/a.png"),
+        ("two.html", "_images/a.png"),
+    ],
+)
+def test_pictures_are_found_from_another_page(page, link):
+    html = '<img alt="" src="{}">'
+    source = html.format("../_images/a.png"), Path("/site/book/one.html")
+    assert previews.moved(*source, Path("/site", page)) == html.format(link)
 
 
 @pytest.mark.parametrize(
@@ -246,3 +205,34 @@ def test_pictures_are_found_from_another_page(tmp_path):
 )
 def test_a_symbol_is_said_in_letters(tex, said):
     assert notation.spoken(tex) == said
+
+
+@pytest.mark.parametrize(
+    "moved", [{"old": "missing"}, {"new": "book/new"}, {"old#part": "new"}]
+)
+def test_an_old_address_that_leads_nowhere_is_refused(tmp_path, moved):
+    there = {"new", "book/new"}
+    app = SimpleNamespace(
+        config=SimpleNamespace(moved_pages=moved),
+        env=SimpleNamespace(found_docs=there),
+    )
+    with pytest.raises(ValueError, match="moved_pages: "):
+        moved_pages.finish(app)
+
+
+def test_an_old_address_arrives(browser, site, address):
+    moved = {"book/old": "book/new", "book/old#part": "new"}
+    assert moved_pages.addresses(moved) == {
+        "book/old": {"": "new.html", "part": "../new.html"}
+    }
+    tab = browser.new_page()
+    old = CONFIG["sphinx"]["config"]["moved_pages"] | {"index": "book/index"}
+    for name, new in old.items():
+        name, _, section = name.partition("#")
+        end = f"#{section}" if section else ""
+        tab.goto(f"{address}{name}.html{end}")
+        tab.wait_for_url(f"{address}{new}.html{end}")
+        page = site / f"{name}.html"
+        link = soup_of(page).a["href"]  # without a script
+        assert (page.parent / link).is_file()
+    tab.close()

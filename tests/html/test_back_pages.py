@@ -9,20 +9,14 @@ import nbformat
 import pytest
 
 from book._ext.book_site.frame import llms
-from book._ext.book_site.pages import gpu_reports, previews, reference
-from book._ext.book_site.pages import library as library_pages
+from book._ext.book_site.pages import gpu_reports, previews
+from book._ext.book_site.pages.library import Library, anchor
 from tests.built import DOCUMENTS, NOTEBOOKS, ROOT, soup_of
 
-LIBRARY = library_pages.Library(ROOT)
 MOST = 12_000  # bytes of what a page's links show, compressed
-HAS_CARD = re.compile(
+SHOWS = re.compile(
     r"^#fig-|bibliography.html#|glossary.html#|notation.html|^\d\d_\w+\.html"
 )
-
-
-@pytest.fixture
-def glossary(site):
-    return soup_of(site / "book" / "glossary.html").main
 
 
 @pytest.fixture(params=NOTEBOOKS)
@@ -35,98 +29,57 @@ def page(site, name):
     return soup_of(site / f"{name}.html")
 
 
-def test_every_entry_of_the_glossary_leads_to_a_chapter(glossary):
-    entries = glossary.find_all("dt")
-    assert len(entries) > 150
-    for entry in entries:
-        definition = entry.find_next_sibling("dd")
-        (use,) = definition.select("a.first-use")
-        assert re.match(r"Chapter \d+", use.get_text())
-        assert re.match(r"\d\d_\w+\.html#.", use["href"])
+def test_all_that_is_public_is_in_the_reference_and_the_map(site):
+    library = Library(ROOT)
+    listed = soup_of(site / "book" / "library.html").select("a code")
+    assert {*library.modules} <= {code.get_text() for code in listed}
+    for module in library.modules:
+        main = soup_of(site / f"{library.page(module)}.html").main
+        assert main.find(id=anchor(module)).h2.get_text().startswith(module)
+        for definition in library.shown(module):
+            section = main.find(id=anchor(module, definition.name))
+            taught = section.select(".api-taught a[href*='#']")
+            assert len(taught) == (module in library.homes), definition.name
 
 
-def test_terms_of_a_chapter_lead_to_the_glossary_once(page, glossary):
-    terms = page.main.select("a.term")
-    places = [term["href"] for term in terms]
-    assert places and len(places) == len(set(places))
-    for term in terms:
-        address, place = urldefrag(term["href"])
-        assert address == "glossary.html"
-        definition = glossary.find(id=place).find_next_sibling("dd")
-        begin = term["title"].removesuffix(" …")
-        assert " ".join(definition.get_text().split()).startswith(begin)
-
-
-@pytest.mark.parametrize("module", LIBRARY.modules)
-def test_all_that_is_public_is_in_the_reference(site, module):
-    page = soup_of(site / f"{LIBRARY.page(module)}.html").main
-    anchor = library_pages.anchor
-    assert page.find(id=anchor(module)).h2.get_text().startswith(module)
-    for definition in LIBRARY.shown(module):
-        section = page.find(id=anchor(module, definition.name))
-        signature = reference.signature(definition)
-        assert section.pre.get_text().strip() == signature
-        labels = [p.get_text() for p in section.select(".api-label")]
-        known = [d.get_text() for d in section.select(".api-list dt")]
-        parts = reference.sections(definition)[1:]
-        assert len(labels) >= len(parts)
-        for part in parts:
-            if part.kind.value in ("parameters", "raises"):
-                names = {name for name, _ in reference.entries(part)}
-                assert names <= set(known)
-        if module in LIBRARY.homes:
-            (taught,) = section.select(".api-taught a")
-            assert re.match(r"Chapter \d+: \S", taught.get_text())
-            assert re.match(r"\d\d_\w+\.html#\S", taught["href"])
-
-
-def test_the_maps_lead_to_every_module_and_say_minutes(site):
-    page = soup_of(site / "book" / "library.html").main
-    names = {code.get_text() for code in page.select(".library-map a code")}
-    assert {*LIBRARY.modules} <= names
-    entries = {
-        item.a["href"]: item.select_one(".soon").get_text()
-        for item in soup_of(site / "book" / "index.html").select(".map > li")
-        if item.a and item.select_one(".soon")
+def test_the_title_page_says_the_minutes_of_each_chapter(site):
+    items = soup_of(site / "book" / "index.html").select(".map > li")
+    shown = {
+        item.a["href"]: item.select_one(".soon").get_text() for item in items
     }
-    for chapter in LIBRARY.chapters:
-        name = chapter.document.removeprefix("book/")
-        assert entries[f"{name}.html"] == f"{chapter.minutes}\u00a0min"
+    for chapter in Library(ROOT).chapters:
+        minutes = f"{chapter.minutes}\u00a0min"
+        assert shown[f"{chapter.path.stem}.html"] == minutes
 
 
 def test_the_page_of_devices_shows_every_report(site):
     page = soup_of(site / "book" / "tested.html").main
     reports = gpu_reports.read(ROOT)
-    assert reports or gpu_reports.NONE in page.get_text()
-    titles = [h.get_text() for h in page.find_all("h2")]
-    for found in reports:
-        assert any(title.startswith(found["device"]) for title in titles)
+    assert (gpu_reports.NONE in page.get_text()) == (not reports)
+    assert len(page("table")) == 2 * len(reports)
 
 
-def cards_of(site, name):
-    text = (site / previews.FOLDER / f"{name}.js").read_text()
-    return json.loads(re.fullmatch(r"previews\((.*)\);\n", text, re.S)[1])
+def previews_of(site, name):
+    """The file of a page, and what it says."""
+    path = site / previews.FOLDER / f"{name}.js"
+    text = re.fullmatch(r"previews\((.*)\);\n", path.read_text(), re.S)[1]
+    return path, json.loads(text)
 
 
-def test_cards_are_small_and_whole(site):
+def test_previews_are_small_and_whole(site):
     for name in DOCUMENTS:
-        page = site / f"{name}.html"
-        path = site / previews.FOLDER / f"{name}.js"
+        path, shown = previews_of(site, name)
         assert len(gzip.compress(path.read_bytes())) <= MOST, name
-        for html in cards_of(site, name).values():
+        for html in shown.values():
             assert ' id="' not in html and "<a " not in html, name
             for image in re.findall(r'src="([^"]+)"', html):
-                assert (page.parent / image).is_file(), name
+                assert (site / f"{name}.html").parent.joinpath(image).is_file()
 
 
-def test_works_terms_symbols_figures_and_pages_have_cards(site, name, page):
-    links = [
-        link["href"]
-        for link in page.main.select("a.internal")
-        if not link.find_parent("nav")
-    ]
-    wanted = {href for href in links if HAS_CARD.search(href)}
-    assert wanted and wanted <= set(cards_of(site, name))
+def test_works_terms_symbols_figures_and_pages_have_previews(site, name, page):
+    links = page.main.select("a.internal:not(nav a)")
+    wanted = {a["href"] for a in links if SHOWS.search(a["href"])}
+    assert wanted and wanted <= previews_of(site, name)[1].keys()
 
 
 def test_every_figure_that_the_text_names_is_a_link(site, page):
@@ -138,8 +91,7 @@ def test_every_figure_that_the_text_names_is_a_link(site, page):
         there = soup_of(site / "book" / address) if address else page
         caption = there.main.find(id=place).select_one(".caption-number")
         assert caption.get_text().strip() == f"Fig. {number}"
-    for tag in page.main(["pre", "code", "a", "h1", "h2", "h3"]):
-        assert not tag.select("a.figure-link")
+    assert not page.main.select(":is(pre, code, a, h1, h2, h3) a.figure-link")
 
 
 def test_a_chapter_leads_to_its_notebook_and_its_exercises(site, name, page):
@@ -147,8 +99,7 @@ def test_a_chapter_leads_to_its_notebook_and_its_exercises(site, name, page):
     assert links["Notebook"].has_attr("download")
     stored = (site / name).parent / links["Notebook"]["href"]
     assert nbformat.read(stored, as_version=4).cells
-    assert links["Exercises"]["href"] == "#exercises"
-    assert page.find(id="exercises")
+    assert page.select_one(f"section{links['Exercises']['href']}")
 
 
 def test_programs_find_every_page_as_text(site):

@@ -2,97 +2,35 @@
 
 `source` reads the book, `pages` makes or changes what pages say, `search` is
 what the search knows, and `frame` stands around the pages and beside them.
-Its own small theme replaces the stock one, which loads 1.5 MB of icon script.
+A module with `setup(app)` is set up, one with `finish(app)` completes a site
+whose pages have been written. The book's own small theme replaces the stock
+one, which loads 1.5 MB of icon script.
 """
 
 import hashlib
+from importlib import import_module
 from pathlib import Path
 
 from tools.source import answers, cells, taught
 
-from .frame import (
-    foot,
-    llms,
-    moved_pages,
-    not_found,
-    notebooks,
-    page,
-    pictures,
-    repository,
-    sitemap,
-    styles,
-)
-from .pages import (
-    bibliography,
-    citing,
-    downloads,
-    explorers,
-    figures,
-    glossary,
-    gpu_reports,
-    library,
-    links,
-    mathematics,
-    nonbreaking,
-    notation,
-    previews,
-    reading_time,
-    slides,
-    teaching,
-)
-from .search import index
-from .source import notebook
-
 HERE = Path(__file__).parent
-PARTS = (
-    bibliography,
-    citing,
-    explorers,
-    figures,
-    foot,
-    glossary,
-    gpu_reports,
-    index,
-    library,
-    links,
-    mathematics,
-    nonbreaking,
-    notation,
-    notebook,
-    page,
-    reading_time,
-    repository,
-    teaching,
-)
-# What is done when the pages have been written.
-LAST = (
-    styles.bundle_fonts,
-    pictures.shrink_figures,
-    moved_pages.write_front_door,
-    moved_pages.write_moved_pages,
-    downloads.show_when_built,
-    slides.link_when_built,
-    previews.write_previews,
-    explorers.copy_scripts,
-    sitemap.write_sitemap,
-    not_found.write_not_found,
-    notebooks.write_notebooks,
-    index.write_index,
-    llms.write_texts,
-)
+ROOMS = ("source", "pages", "search", "frame")
+
+
+def modules_with(function):
+    """The modules of the rooms that have a function of this name."""
+    for room in ROOMS:
+        for path in sorted((HERE / room).glob("*.py")):
+            module = import_module(f".{room}.{path.stem}", __name__)
+            if hasattr(module, function):
+                yield module
 
 
 def finish(app, error):
     """Complete a site that has been built."""
     if not error and app.builder.format == "html":
-        for step in LAST:
-            step(app)
-
-
-def digest(paths):
-    """One word for the contents of files; it changes when they do."""
-    contents = b"".join(path.read_bytes() for path in sorted(paths))
-    return hashlib.sha256(contents).hexdigest()
+        for module in modules_with("finish"):
+            module.finish(app)
 
 
 def notice_new_files(app, config):
@@ -110,8 +48,12 @@ def write_every_page(app, env):
 def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     format_of = [Path(part.__file__) for part in (answers, cells, taught)]
-    own = digest([*HERE.rglob("*.py"), *format_of])
-    app.add_config_value("book_site_digest", own, "env")
+    own = b"".join(
+        path.read_bytes() for path in [*sorted(HERE.rglob("*.py")), *format_of]
+    )
+    app.add_config_value(
+        "book_site_digest", hashlib.sha256(own).hexdigest(), "env"
+    )
     app.add_config_value("book_made_of", [], "env")
     app.add_config_value("moved_pages", {}, "html")
     app.add_config_value("student_path", "", "html")
@@ -120,6 +62,6 @@ def setup(app):
     app.connect("config-inited", notice_new_files)
     app.connect("env-updated", write_every_page)
     app.connect("build-finished", finish)
-    for part in PARTS:
-        part.setup(app)
+    for module in modules_with("setup"):
+        module.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

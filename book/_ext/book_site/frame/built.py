@@ -13,26 +13,27 @@ DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site."""
+    """A page of the site; `source` is its text in the repository."""
 
-    document: str
+    source: Path
+    address: str
     title: str
     description: str
-    part: str = ""
+    part: str
 
     @property
-    def address(self) -> str:
-        """Where it is, seen from the root of the site."""
-        return f"{self.document}.html"
+    def is_chapter(self) -> bool:
+        return self.source.suffix == ".ipynb"
 
 
 def pages(app) -> list[Page]:
     """The pages that have been written, in the order of the book."""
     found = []
     for entry in taught.contents(Path(app.srcdir)):
-        path = Path(app.outdir, f"{entry.document}.html")
-        head = path.read_text(encoding="utf-8").partition("</head>")[0]
-        said = (rule.search(head) for rule in (TITLE, DESCRIPTION))
+        address = f"{entry.document}.html"
+        text = Path(app.outdir, address).read_text(encoding="utf-8")
+        said = (rule.search(text) for rule in (TITLE, DESCRIPTION))
         words = (unescape(match[1]) if match else "" for match in said)
-        found.append(Page(entry.document, *words, entry.caption))
+        source = Path(app.env.doc2path(entry.document))
+        found.append(Page(source, address, *words, entry.caption))
     return found

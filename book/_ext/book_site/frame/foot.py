@@ -9,9 +9,6 @@ import re
 from html import unescape
 from pathlib import Path
 
-from sphinx.util.osutil import relative_uri
-
-from ..pages import downloads
 from . import notebooks
 from .history import SHOWN, changes
 from .repository import repository
@@ -25,66 +22,42 @@ REPORT = """\
 """
 
 
-def path_of(app, pagename: str) -> Path:
-    """The source of a page, seen from the root of the repository."""
-    return Path(app.env.doc2path(pagename)).relative_to(app.srcdir)
+def colab(app, path: Path) -> str:
+    """Where Colab opens a chapter: "" if it cannot.
 
-
-def chapter_links(app, pagename: str) -> list[tuple[str, str]]:
-    """Where else the reader finds this chapter.
-
-    Colab opens the students' edition if the configuration says where it is.
+    It is the students' edition if the configuration says where that lies.
     """
-    path, known = path_of(app, pagename), repository(app)
-    student = app.config.student_path
+    known, student = repository(app), app.config.student_path
     opened = Path(student, path.name) if student else path
-    colab = known.colab(opened.as_posix()) if known else ""
-    return [("Run in Colab", colab)] if colab else []
+    return known.colab(opened.as_posix()) if known else ""
 
 
-def notebook_link(app, pagename: str) -> str:
-    """The address of the notebook, seen from its page."""
-    name = f"{notebooks.FOLDER}/{path_of(app, pagename).name}"
-    return relative_uri(app.builder.get_target_uri(pagename), name)
-
-
-def pdf_place(app, pagename: str) -> str:
-    """What `downloads` replaces by a link as soon as there is a PDF."""
-    target = f"{downloads.FOLDER}/{downloads.PDF}"
-    link = relative_uri(app.builder.get_target_uri(pagename), target)
-    return downloads.place(f"{link}#nameddest={Path(pagename).name}")
-
-
-def report(page: str, section: str = "", passage: str = "") -> dict[str, str]:
-    """Title and text of an issue that reports a mistake."""
-    body = REPORT.format(page=page, section=section, passage=passage)
+def report(page: str) -> dict[str, str]:
+    """Title and text of an issue; `report.js` says which passage is meant."""
+    body = REPORT.format(page=page, section="", passage="")
     return {"title": f"Mistake: {page}", "body": body}
 
 
-def foot(app, pagename: str, title: str) -> dict:
+def foot(app, path: str, title: str) -> dict:
     """What the template shows below a page."""
-    path, known = path_of(app, pagename).as_posix(), repository(app)
-    past = app.book_history.get(path, [])
-    return {
-        "changes": past[:SHOWN],
-        "older": len(past) - SHOWN,
-        "all_changes": known.changes(path) if known else "",
-        "source": known.source(path) if known else "",
-        "report": known.issue(**report(title)) if known else "",
-    }
+    known, past = repository(app), app.book_history.get(path, [])
+    shown = {"changes": past[:SHOWN], "older": len(past) - SHOWN}
+    if known:
+        shown["all_changes"] = known.changes(path)
+        shown["source"] = known.source(path)
+        shown["report"] = known.issue(**report(title))
+    return shown
 
 
 def frame(app, pagename: str, title: str) -> dict:
     """What the template needs to know for both places of a page."""
-    shown = foot(app, pagename, unescape(re.sub("<[^>]+>", "", title)))
-    if path_of(app, pagename).suffix != ".ipynb":
-        return {"is_chapter": False, "foot": shown}
+    path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir)
+    plain = unescape(re.sub("<[^>]+>", "", title))
     return {
-        "is_chapter": True,
-        "chapter_links": chapter_links(app, pagename),
-        "notebook": notebook_link(app, pagename),
-        "pdf_place": pdf_place(app, pagename),
-        "foot": shown,
+        "is_chapter": path.suffix == ".ipynb",
+        "colab": colab(app, path),
+        "notebook": f"{notebooks.FOLDER}/{path.name}",
+        "foot": foot(app, path.as_posix(), plain),
     }
 
 

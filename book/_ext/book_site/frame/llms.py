@@ -77,20 +77,19 @@ def index_text(app, found) -> str:
         if page.part != part:
             part = page.part
             lines += ["", f"## {part}", ""]
-        path = Path(app.env.doc2path(page.document))
-        is_chapter = path.suffix == ".ipynb"
-        link = f"{FOLDER}/{path.stem}.md" if is_chapter else page.address
+        text = f"{FOLDER}/{page.source.stem}.md"
+        link = text if page.is_chapter else page.address
         lines.append(f"- [{page.title}]({link}): {page.description}")
     return "\n".join(lines) + "\n"
 
 
-def write_texts(app) -> None:
+def finish(app) -> None:
     """Write them into the site."""
     site, found = Path(app.outdir), pages(app)
     (site / "llms.txt").write_text(index_text(app, found), encoding="utf-8")
     (site / FOLDER).mkdir(exist_ok=True)
     for page in found:
-        path = Path(app.env.doc2path(page.document))
-        if path.suffix == ".ipynb":
-            target = site / FOLDER / f"{path.stem}.md"
-            target.write_text(chapter_text(path, page.title), encoding="utf-8")
+        if page.is_chapter:
+            target = site / FOLDER / f"{page.source.stem}.md"
+            text = chapter_text(page.source, page.title)
+            target.write_text(text, encoding="utf-8")

@@ -3,7 +3,7 @@
 `moved_pages` in the configuration maps an old document to a new one. An entry
 with a section, such as `old#section: new`, is for links to that section; it
 needs a script, without which the reader lands on the page's new address. The
-address of the site itself leads to its first page.
+address of the site itself leads to its first page in the same way.
 """
 
 import json
@@ -19,9 +19,8 @@ PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>This page has moved</title>
-<meta http-equiv="refresh" content="1; url={url}">
-<meta name="robots" content="noindex">
+<title>{title}</title>
+<noscript><meta http-equiv="refresh" content="0; url={url}"></noscript>
 <link rel="canonical" href="{url}">
 <script>
 const sections = new Map({sections});
@@ -29,31 +28,9 @@ const section = decodeURIComponent(location.hash.slice(1));
 location.replace((sections.get(section) || {script_url}) + location.hash);
 </script>
 </head>
-<body><p>This page has moved: <a href="{url}">{url}</a></p></body>
+<body><p>{title}: <a href="{url}">{url}</a></p></body>
 </html>
 """
-FRONT_DOOR = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<meta http-equiv="refresh" content="0; url={url}">
-<link rel="canonical" href="{url}">
-</head>
-<body><p><a href="{url}">{title}</a></p></body>
-</html>
-"""
-
-
-def write_front_door(app):
-    """The page that opens without a name, in the place of the one of etoc."""
-    root = app.config.master_doc
-    if root == "index":
-        return
-    title, url = escape(app.config.html_title), escape(f"{root}.html")
-    page = FRONT_DOOR.format(title=title, url=url)
-    Path(app.outdir, "index.html").write_text(guarded(page), "utf-8")
 
 
 def addresses(moved):
@@ -67,23 +44,33 @@ def addresses(moved):
     return old
 
 
-def write_moved_pages(app):
+def write_page(app, name, sections, title):
+    """A page that leads to one of these addresses, by its section."""
+    url = sections.pop("")
+    page = PAGE.format(
+        title=escape(title),
+        url=escape(url),
+        script_url=json.dumps(url),
+        sections=json.dumps([*sections.items()]),
+    )
+    Path(app.outdir, f"{name}.html").write_text(guarded(page), "utf-8")
+
+
+def finish(app):
     """One page for each old address.
 
     Raises:
         ValueError: an old address is a page of today, a new one is none, or a
             document has entries for its sections only.
     """
+    there = app.env.found_docs
     for name in app.config.moved_pages.values():
-        if name not in app.env.found_docs:
+        if name not in there:
             raise ValueError(f"moved_pages: there is no document {name}")
     for name, sections in addresses(app.config.moved_pages).items():
-        if name in app.env.found_docs or "" not in sections:
+        if name in there or "" not in sections:
             raise ValueError(f"moved_pages: {name} is there, or goes nowhere")
-        url = sections.pop("")
-        page = PAGE.format(
-            url=escape(url),
-            script_url=json.dumps(url),
-            sections=json.dumps([*sections.items()]),
-        )
-        Path(app.outdir, f"{name}.html").write_text(guarded(page), "utf-8")
+        write_page(app, name, sections, "This page has moved")
+    if "index" not in there:  # in the place of the page of sphinx-external-toc
+        first = {"": f"{app.config.root_doc}.html"}
+        write_page(app, "index", first, app.config.html_title)

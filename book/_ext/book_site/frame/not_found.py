@@ -59,7 +59,7 @@ def not_found(app) -> str:
     chapters = [
         f'<li><a href="{root}{page.address}">{escape(page.title)}</a></li>'
         for page in pages(app)
-        if Path(app.env.doc2path(page.document)).suffix == ".ipynb"
+        if page.is_chapter
     ]
     return PAGE.format(
         title=escape(app.config.html_title or app.config.project),
@@ -68,7 +68,7 @@ def not_found(app) -> str:
     )
 
 
-def write_not_found(app) -> None:
+def finish(app) -> None:
     """Write it into the root of the site."""
     path = Path(app.outdir, "404.html")
     path.write_text(guarded(not_found(app)), encoding="utf-8")

@@ -10,6 +10,7 @@ import nbformat
 
 from tools.source import colab, taught
 
+from .built import pages
 from .repository import repository
 
 FOLDER = "notebooks"
@@ -26,15 +27,13 @@ def addressed(text: str, url: str, branch: str) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def write_notebooks(app) -> None:
+def finish(app) -> None:
     """Lay them beside the pages."""
     folder = Path(app.outdir, FOLDER)
     folder.mkdir(exist_ok=True)
     known = repository(app)
-    paths = (Path(app.env.doc2path(name)) for name in app.env.found_docs)
-    for path in paths:
-        if path.suffix == ".ipynb":
-            text = path.read_text(encoding="utf-8")
-            if known:
-                text = addressed(text, known.url, known.branch)
-            (folder / path.name).write_text(text, encoding="utf-8")
+    for page in filter(lambda page: page.is_chapter, pages(app)):
+        text = page.source.read_text(encoding="utf-8")
+        if known:
+            text = addressed(text, known.url, known.branch)
+        (folder / page.source.name).write_text(text, encoding="utf-8")

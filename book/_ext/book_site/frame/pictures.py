@@ -25,7 +25,7 @@ def image_sizes(app, body):
     return re.sub(r'<img\b(?=[^>]*src="[^"]*/([^"/]+)")', with_size, body)
 
 
-def shrink_figures(app):
+def finish(app):
     """Give every figure a palette, which takes a third of the bytes.
 
     A drawing has few colours; none of them moves by more than 6 percent.

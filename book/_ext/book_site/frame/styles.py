@@ -31,7 +31,7 @@ def with_usual_fonts(path):
     return FONT_FACE.sub(inside, path.read_text())
 
 
-def bundle_fonts(app):
+def finish(app):
     """Write the style sheets."""
     folder = Path(app.confdir, app.config.html_static_path[0])
     for target, sources in BUNDLES.items():

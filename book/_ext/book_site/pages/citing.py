@@ -3,7 +3,8 @@
     ```{citation} bibtex
     ```
 
-The styles are `text`, `apa` and `bibtex`.
+The styles are `text`, `apa` and `bibtex`, an entry that every BibTeX style
+understands.
 """
 
 from pathlib import Path
@@ -15,64 +16,47 @@ from sphinx.util.docutils import SphinxDirective
 from ..frame.repository import repository
 
 FILE = "CITATION.cff"
+NAME = ("family-names", "given-names", "name")  # the last one of a group
+STYLES = {
+    "text": "{}: {title}. Edition {version}, {date}. {url}",
+    "apa": "{} ({year}). {title} (Version {version}) "
+    "[Computer software]. {url}",
+    "bibtex": """\
+@misc{{{key}{year},
+  author = {{{}}},
+  title  = {{{{{title}}}}},
+  year   = {{{year}}},
+  note   = {{Edition {version}}},
+  url    = {{{url}}},
+}}""",
+}
+BETWEEN = {"text": " and ", "apa": ", & ", "bibtex": " and "}
 
 
-def read(root: Path) -> dict:
-    """What the citation file says."""
-    return yaml.safe_load((root / FILE).read_text(encoding="utf-8"))
+def cited(data: dict, style: str, known: str) -> str:
+    """The book in a style of citation.
 
-
-def authors(data: dict) -> list[str]:
-    """Each author, family name first where there is one."""
-    return [
-        person.get("name")
-        or ", ".join(person[p] for p in ("family-names", "given-names"))
+    Args:
+        data: what the citation file says.
+        known: the address of the repository, "" as long as nobody has said it.
+    """
+    people = [
+        ", ".join(person[part] for part in NAME if part in person)
         for person in data["authors"]
     ]
-
-
-def address(data: dict, found: str) -> str:
-    """Where the book is; nothing as long as nobody has said it."""
-    return data.get("url") or data.get("repository-code") or found
-
-
-def as_text(data: dict, url: str) -> str:
-    names = " and ".join(authors(data))
-    day = data["date-released"]
-    text = f"{names}: {data['title']}. Edition {data['version']}, {day}."
-    return f"{text} {url}" if url else text
-
-
-def as_apa(data: dict, url: str) -> str:
-    names = ", & ".join(authors(data))
-    year = str(data["date-released"])[:4]
-    title = f"{data['title']} (Version {data['version']})"
-    text = f"{names} ({year}). {title} [Computer software]."
-    return f"{text} {url}" if url else text
-
-
-def as_bibtex(data: dict, url: str) -> str:
-    """An entry that every BibTeX style understands."""
-    given = ["family-names" in person for person in data["authors"]]
-    names = [
-        name if has_family else f"{{{name}}}"
-        for name, has_family in zip(authors(data), given, strict=True)
-    ]
-    fields = {
-        "author": " and ".join(names),
-        "title": f"{{{data['title']}}}",
-        "year": str(data["date-released"])[:4],
-        "note": f"Edition {data['version']}",
-    }
-    if url:
-        fields["url"] = url
-    width = max(map(len, fields))
-    lines = [f"  {k:{width}} = {{{v}}}," for k, v in fields.items()]
-    key = "".join(word[0] for word in data["title"].split()).lower()
-    return "\n".join([f"@misc{{{key}{fields['year']},", *lines, "}"])
-
-
-STYLES = {"text": as_text, "apa": as_apa, "bibtex": as_bibtex}
+    if style == "bibtex":  # a group's name is no "first last"
+        names = zip(people, data["authors"], strict=True)
+        people = [f"{{{n}}}" if "name" in person else n for n, person in names]
+    text = STYLES[style].format(
+        BETWEEN[style].join(people),
+        title=data["title"],
+        version=data["version"],
+        date=data["date-released"],
+        year=str(data["date-released"])[:4],
+        key="".join(word[0] for word in data["title"].split()).lower(),
+        url=data.get("url") or data.get("repository-code") or known,
+    )
+    return text.replace("  url    = {},\n", "").rstrip()
 
 
 class CitationDirective(SphinxDirective):
@@ -81,12 +65,12 @@ class CitationDirective(SphinxDirective):
     required_arguments = 1
 
     def run(self):
-        root = Path(self.env.srcdir)
-        self.env.note_dependency(str(root / FILE))
-        data, known = read(root), repository(self.env.app)
-        url = address(data, known.url if known else "")
-        text = STYLES[self.arguments[0]](data, url)
-        language = "bibtex" if self.arguments[0] == "bibtex" else "text"
+        path, style = Path(self.env.srcdir, FILE), self.arguments[0]
+        self.env.note_dependency(str(path))
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        known = repository(self.env.app)
+        text = cited(data, style, known.url if known else "")
+        language = "bibtex" if style == "bibtex" else "text"
         box = nodes.literal_block(text, text, language=language)
         return [nodes.container("", box, classes=["citation-box"])]
 

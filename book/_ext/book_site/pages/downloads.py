@@ -1,8 +1,9 @@
-"""The page of downloads: it names the files that lie there, and no others.
+"""What may lie beside the built site: two downloads, and the slides.
 
-`make pdf` and `make offline` put files beside the built site; `make book`
-needs neither. So the list is written when the pages are finished, and again
-when a file has been added; so are the links of the chapters to the PDF.
+`make pdf` and `make offline` put files there, and `make book` needs neither.
+So pages have places that are filled when all of them are finished, and again
+when something has been added: the list of downloads, the chapters' links to
+the PDF, and what `slides` fills.
 """
 
 import re
@@ -18,52 +19,61 @@ WORDS = {
     OFFLINE: "The website as a zip, for reading without a network",
 }
 NONE = "This copy of the website was built without these files."
-PLACE = re.compile(r"(<!-- pdf (\S+) -->).*?(<!-- /pdf -->)", re.S)
-LIST = re.compile(r'(<div id="downloads">).*?(</div>)', re.S)
+
+
+def filled(text: str, begin: str, end: str, shown: str) -> str:
+    """A text that shows this where it has these two, between them."""
+    place = re.compile(f"(?<={re.escape(begin)}).*?(?={re.escape(end)})", re.S)
+    return place.sub(lambda _: shown, text, count=1)
+
+
+def with_list(text: str, name: str, lines: list[str], none: str) -> str:
+    """A text whose list of this name has these lines, or one sentence."""
+    inside = "".join(f"<li>{line}</li>" for line in lines)
+    shown = f"<ul>{inside}</ul>" if lines else f"<p>{none}</p>"
+    return filled(text, f'<div id="{name}">', "</div>", shown)
+
+
+def rewrite(page: Path, change) -> None:
+    """Let a page be what `change` makes of it, and touch no other."""
+    if page.exists():
+        old = page.read_text("utf-8")
+        if (new := change(old)) != old:
+            page.write_text(new, "utf-8")
+
+
+def link_chapters(site: Path, name: str, label: str, target) -> None:
+    """Fill a place above each chapter with a link, or with nothing.
+
+    Args:
+        name: of the place: it stands between `<!-- name -->` and another.
+        target: the address for a page, or "".
+    """
+    for page in (site / "book").glob("[0-9][0-9]_*.html"):
+        link = target(page)
+        shown = f'<a href="{link}">{label}</a>' if link else ""
+        ends = f"<!-- {name} -->", f"<!-- /{name} -->"
+        rewrite(page, lambda text, e=ends, s=shown: filled(text, *e, s))
 
 
 def listed(text: str, sizes: dict[str, int]) -> str:
     """The text of the page with links to the files of these sizes."""
     lines = [
-        f'<li><a href="../{FOLDER}/{name}">{escape(WORDS[name])}</a> '
-        f"({size / 1e6:.1f} MB)</li>"
+        f'<a href="../{FOLDER}/{name}">{escape(WORDS[name])}</a> '
+        f"({size / 1e6:.1f} MB)"
         for name, size in sizes.items()
     ]
-    shown = f"<ul>{''.join(lines)}</ul>" if lines else f"<p>{NONE}</p>"
-    return LIST.sub(lambda found: found[1] + shown + found[2], text)
-
-
-def place(link: str) -> str:
-    """What a chapter keeps for a link to its part of the PDF."""
-    return f"<!-- pdf {link} --><!-- /pdf -->"
-
-
-def rewrite(page: Path, change) -> None:
-    """Let a page be what `change` makes of it, and touch no other."""
-    old = page.read_text("utf-8")
-    if (new := change(old)) != old:
-        page.write_text(new, "utf-8")
-
-
-def link_chapters(site: Path) -> None:
-    """Let the chapters lead to the PDF if it is there."""
-    is_there = (site / FOLDER / PDF).exists()
-    shown = r'\1<a href="\2">PDF</a>\3' if is_there else r"\1\3"
-    for page in (site / PAGE).parent.glob("*.html"):
-        rewrite(page, lambda text: PLACE.sub(shown, text))
+    return with_list(text, "downloads", lines, NONE)
 
 
 def show(site: Path) -> None:
     """Let the pages of a built site name what can be downloaded there."""
-    link_chapters(site)
-    page = site / f"{PAGE}.html"
-    if not page.exists():
-        return
-    files = (site / FOLDER / name for name in WORDS)
+    files = [site / FOLDER / name for name in WORDS]
     sizes = {path.name: path.stat().st_size for path in files if path.exists()}
-    page.write_text(listed(page.read_text("utf-8"), sizes), "utf-8")
+    pdf = f"../{FOLDER}/{PDF}#nameddest=" if PDF in sizes else ""
+    link_chapters(site, "pdf", "PDF", lambda page: pdf and pdf + page.stem)
+    rewrite(site / f"{PAGE}.html", lambda text: listed(text, sizes))
 
 
-def show_when_built(app) -> None:
-    """The same at the end of a build."""
+def finish(app) -> None:
     show(Path(app.outdir))

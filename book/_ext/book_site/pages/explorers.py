@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 NEEDS = re.compile(r'<[a-z]+-[a-z-]+ [^<>]*data-scripts="([a-z -]+)"')
@@ -28,7 +27,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
     context["explorers"] = scripts_of(context.get("body", ""))
 
 
-def copy_scripts(app):
+def finish(app):
     """Lay the scripts of all explorers beside the site's own."""
     target = Path(app.outdir, "_static", "explorers")
     target.mkdir(parents=True, exist_ok=True)
@@ -37,14 +36,13 @@ def copy_scripts(app):
 
 
 class ExplorerDirective(SphinxDirective):
-    """`{explorer} dates.date_explorer`: what this function returns.
+    """`{explorer} dates.date_explorer`: what this returns, made compact.
 
     For a page of text, which has no cell that could show it. It is one of
     book/kit/explorers that computes nothing: a site is built without torch.
     """
 
     required_arguments = 1
-    option_spec = {"compact": directives.flag}
 
     def run(self):
         module, name = self.arguments[0].split(".")
@@ -53,8 +51,8 @@ class ExplorerDirective(SphinxDirective):
             sys.path.append(str(book))
         make = getattr(import_module(f"kit.explorers.{module}"), name)
         self.env.note_dependency(str(book / f"kit/explorers/{module}.py"))
-        made = make(**dict.fromkeys(self.options, True))
-        return [nodes.raw("", made.element(), format="html")]
+        html = make(compact=True).element()
+        return [nodes.raw("", html, format="html")]
 
 
 def setup(app):

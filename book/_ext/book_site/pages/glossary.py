@@ -11,7 +11,7 @@ from pathlib import Path
 from docutils import nodes
 
 from ..source.chapters import chapters
-from .links import is_within, link, section_of
+from . import links
 
 PAGE = "book/glossary"
 ENTRY = re.compile(r"^(\S.*)\n: ", re.MULTILINE)
@@ -60,13 +60,13 @@ def note_entries(app, doctree):
         return
     entries = {}
     for item in doctree.findall(nodes.definition_list_item):
-        term, text = item[0], item[1].astext()
-        place = anchor(term.astext())
-        item[0]["ids"] = [place]
-        for name in names(term.astext()):
+        term, text = item[0].astext(), " ".join(item[1].astext().split())
+        text = links.shortened(text, TITLE_LENGTH)
+        item[0]["ids"] = [place := anchor(term)]
+        for name in names(term):
             if name in entries:
                 raise ValueError(f"the glossary has {name!r} twice")
-            entries[name] = (place, " ".join(text.split()))
+            entries[name] = (place, text)
     app.env.metadata[PAGE]["book_entries"] = entries
 
 
@@ -79,19 +79,18 @@ def names_in(path: Path) -> dict[str, list[str]]:
 
 def note_first_uses(app, doctree):
     """Note what a page sets in bold, and in which section."""
-    if not str(app.env.doc2path(app.env.docname)).endswith(".ipynb"):
-        return
-    found = {}
-    for strong in bold(doctree):
-        found.setdefault(key(strong.astext()), section_of(strong))
-    app.env.metadata[app.env.docname]["book_bold"] = found
+    if links.is_notebook(app, app.env.docname):
+        found = {}
+        for strong in bold(doctree):
+            found.setdefault(key(strong.astext()), links.section_of(strong))
+        app.env.metadata[app.env.docname]["book_bold"] = found
 
 
 def bold(doctree):
     """The bold texts of a page that can be terms."""
     for strong in doctree.findall(nodes.strong):
         is_link = isinstance(strong.parent, nodes.reference)
-        if not is_link and not is_within(strong, APART):
+        if not is_link and not links.is_within(strong, APART):
             yield strong
 
 
@@ -101,20 +100,11 @@ def entries_of(app) -> dict:
 
 def link_first_uses(app, doctree, docname):
     """Let the first bold occurrence of each term lead to the glossary."""
-    entries, linked = entries_of(app), set()
-    if not Path(app.env.doc2path(docname)).suffix == ".ipynb":
-        return
-    for strong in list(bold(doctree)):
-        name = find(strong.astext(), entries)
-        if not name or entries[name][0] in linked:
-            continue
-        place, text = entries[name]
-        linked.add(place)
-        if len(text) > TITLE_LENGTH:
-            text = text[:TITLE_LENGTH].rsplit(" ", 1)[0] + " …"
-        node = link("", PAGE, place, reftitle=text, classes=["term"])
-        strong.replace_self(node)
-        node += strong
+    entries = entries_of(app)
+    if links.is_notebook(app, docname):
+        found = [(b, find(b.astext(), entries)) for b in bold(doctree)]
+        marks = [(node, entries[name]) for node, name in found if name]
+        links.link_first_uses(marks, PAGE, "term")
 
 
 def link_chapters(app, doctree, docname):
@@ -134,7 +124,9 @@ def link_chapters(app, doctree, docname):
             text = f"Chapter {chapter.number}: {title}"
             if title == chapter.title:
                 text = f"Chapter {chapter.number}"
-            shown = link(text, chapter.document, place, classes=["first-use"])
+            shown = links.link(
+                text, chapter.document, place, classes=["first-use"]
+            )
             item[1][-1] += [nodes.Text(" "), shown]
 
 

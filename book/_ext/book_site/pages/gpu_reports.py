@@ -8,11 +8,9 @@ import hashlib
 import json
 from pathlib import Path
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from ..source.chapters import chapters
-from .links import link
 
 NONE = (
     "No report of a GPU has been committed yet. Until there is one, take it "
@@ -29,15 +27,11 @@ VERSIONS = {
 }
 
 
-def code_hash(cells: list[str]) -> str:
+def code_hash(path: Path) -> str:
     """SHA-256 of the code of a notebook, as the report has it."""
-    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
-
-
-def code_of(path: Path) -> list[str]:
-    """The code of a notebook's cells."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    return hashlib.sha256(json.dumps(code).encode()).hexdigest()
 
 
 def read(root: Path) -> list[dict]:
@@ -52,52 +46,30 @@ def passed(counts: dict) -> str:
     return f"{counts['passed']} of {counts['passed'] + counts['failed']}"
 
 
-def state(chapter, report: dict) -> tuple[str, str]:
+def state(chapter, report: dict) -> str:
     """What a report says of a chapter: cells that passed, and since then."""
     counts = report["notebooks"].get(chapter.path.name)
     if not counts:
-        return "–", "not there yet"
-    same = counts["code_sha256"] == code_hash(code_of(chapter.path))
-    return passed(counts), "unchanged" if same else "changed"
+        return "– | not there yet"
+    is_same = counts["code_sha256"] == code_hash(chapter.path)
+    return f"{passed(counts)} | {'unchanged' if is_same else 'changed'}"
 
 
-def table(*rows, head=()):
-    """A table; an entry is a text or a node."""
-    columns = len(head or rows[0])
-    group = nodes.tgroup("", cols=columns)
-    group += [nodes.colspec(colwidth=1) for _ in range(columns)]
-    if head:
-        group += nodes.thead("", row(head))
-    group += nodes.tbody("", *map(row, rows))
-    return nodes.table("", group)
-
-
-def row(entries):
-    cells = nodes.row()
-    for entry in entries:
-        text = nodes.Text(entry) if isinstance(entry, str) else entry
-        cells += nodes.entry("", nodes.paragraph("", "", text))
-    return cells
-
-
-def section(report: dict, root: Path):
+def section(report: dict, book: list) -> str:
     """One device: versions, tests, and every chapter."""
-    device = report["device"]
-    title = nodes.title("", device)
-    found = nodes.section("", title, ids=[nodes.make_id(device)], names=[])
-    facts = [
-        (label, str(report[name])[:12] if name == "commit" else report[name])
-        for name, label in VERSIONS.items()
-        if report.get(name)
+    said = report | {"commit": report.get("commit", "")[:12]}
+    lines = [
+        f"## {report['device']}\n",
+        "| Report | |\n|---|---|",
+        *(f"| {VERSIONS[n]} | {said[n]} |" for n in VERSIONS if said.get(n)),
+        f"| Unit tests that passed | {passed(report['library'])} |\n",
+        "| Chapter | Cells that passed | Since then |\n|---|---|---|",
     ]
-    facts.append(("Unit tests that passed", passed(report["library"])))
-    found += table(*facts)
-    rows = [
-        (link(f"{c.number}. {c.title}", c.document), *state(c, report))
-        for c in chapters(root)
-    ]
-    found += table(*rows, head=("Chapter", "Cells that passed", "Since then"))
-    return found
+    for chapter in book:
+        title = f"{chapter.number}. {chapter.title}"
+        link = f"[{title}]({chapter.path.name})"
+        lines.append(f"| {link} | {state(chapter, report)} |")
+    return "\n".join(lines) + "\n"
 
 
 class ReportsDirective(SphinxDirective):
@@ -105,14 +77,14 @@ class ReportsDirective(SphinxDirective):
 
     def run(self):
         root = Path(self.env.srcdir)
-        for path in [*root.glob("reports/*.json"), root / "_toc.yml"]:
+        reports, book = read(root), chapters(root)
+        made_of = [*root.glob("reports/*.json"), root / "_toc.yml"]
+        for path in [*made_of, *(chapter.path for chapter in book)]:
             self.env.note_dependency(str(path))
-        for chapter in chapters(root):
-            self.env.note_dependency(str(chapter.path))
-        reports = read(root)
-        if not reports:
-            return [nodes.paragraph("", NONE)]
-        return [section(report, root) for report in reports]
+        text = "\n".join(section(report, book) for report in reports)
+        return self.parse_text_to_nodes(
+            text or NONE, allow_section_headings=True
+        )
 
 
 def setup(app):

@@ -10,7 +10,7 @@ and docstrings are read, not run, so no PyTorch is needed.
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from textwrap import dedent
 
@@ -19,15 +19,14 @@ from griffe import Module, Object
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
-from tools.source.taught import MARKER, definitions
+from tools.source import taught
 
-from ..source.chapters import Chapter, chapters, homes
+from ..source.chapters import Chapter, chapters
 from . import reference
 from .links import link, pieces, section_of
 
 LOGGER = getLogger(__name__)
 PAGE = "book/library_{}"
-LABELS = {"parameters": "Arguments"}
 BIBLIOGRAPHY = "book/bibliography"
 # What a docstring says that can be a link: code, a chapter, a work.
 INLINE = re.compile(
@@ -63,8 +62,10 @@ class Library:
 
     @cached_property
     def homes(self) -> dict[str, Chapter]:
-        taught = homes(self.chapters)
-        return {full_name(module): home for module, home in taught.items()}
+        """Each module that is taught, and the chapter that first shows it."""
+        found = taught.homes(self.root).items()
+        by_path = {chapter.path: chapter for chapter in self.chapters}
+        return {full_name(module): by_path[path] for module, path in found}
 
     @cached_property
     def works(self) -> set[str]:
@@ -73,11 +74,11 @@ class Library:
 
     def of(self, part: str) -> list[Module]:
         """The modules of one page: of a part of the book, or the helpers."""
-        if part == "helpers":
-            names = [name for name in self.modules if name not in self.homes]
-        else:
-            names = [n for n, c in self.homes.items() if str(c.part) == part]
-        return [self.modules[name] for name in names]
+        pages = {
+            name: self.page(name) for name in [*self.homes, *self.modules]
+        }
+        wanted = PAGE.format(part)
+        return [self.modules[n] for n, page in pages.items() if page == wanted]
 
     def page(self, module: str) -> str:
         """The document that describes a module."""
@@ -100,166 +101,133 @@ class Library:
             page = self.page(module)
             short = module.partition(".")[2]
             found.setdefault(module, []).append((page, anchor(module)))
-            for definition in self.shown(module):
-                name = definition.name
+            for name in (definition.name for definition in self.shown(module)):
                 place = (page, anchor(module, name))
                 for known in (name, f"{short}.{name}", f"{module}.{name}"):
                     found.setdefault(known, []).append(place)
         return found
 
     def place(self, name: str, module: str) -> tuple[str, str] | None:
-        """Where a name stands that a docstring of a module mentions.
-
-        Raises:
-            LookupError: it names a part of `lib` or `kit` that is not there.
-        """
-        name = name.removesuffix("()")
+        """Where a name stands that a docstring of a module mentions."""
         for known in (f"{module}.{name}", name):
             if len(places := self.anchors.get(known, [])) == 1:
                 return places[0]
+        is_ours = name.startswith(("lib.", "kit."))
         if (
-            name.startswith(("lib.", "kit."))
+            is_ours
             and not (self.root / "book" / name.replace(".", "/")).is_dir()
         ):
-            raise LookupError(name)
+            said = "%s names `%s`, which is not there"
+            LOGGER.warning(said, module, name)
 
 
 @dataclass(frozen=True)
-class Speaker:
-    """Whose docstring it is, and which names it uses for its own things."""
+class Writer:
+    """Makes nodes of a docstring.
 
+    Args:
+        library: what its words can lead to.
+        module: where it stands.
+        own: the names that it uses for its own things, which are no links.
+    """
+
+    library: Library
     module: str
-    own: frozenset[str] = frozenset()
+    own: tuple[str, ...] = ()
+
+    def inline(self, text: str):
+        """A sentence, with its links."""
+        return pieces(text, INLINE, self.linked)
+
+    def linked(self, found: re.Match):
+        """One piece of code, chapter or work, as a link if it can be one."""
+        library = self.library
+        if code := found["code"]:
+            literal, place = nodes.literal("", code), None
+            if code not in self.own:
+                place = library.place(code.removesuffix("()"), self.module)
+            return link(literal, *place) if place else literal
+        if found["work"]:
+            key = found["who"].lower() + found["year"]
+            is_known = key in library.works
+            return link(found["work"], BIBLIOGRAPHY, key) if is_known else None
+        for chapter in library.chapters:
+            if chapter.number == int(found["number"]):
+                return link(found["chapter"], chapter.document)
+
+    def paragraph(self, text: str):
+        return nodes.paragraph("", "", *self.inline(" ".join(text.split())))
+
+    def prose(self, text: str):
+        """Paragraphs, and code where they are indented."""
+        for block in text.split("\n\n"):
+            is_code = block.startswith("    ")
+            yield code(dedent(block)) if is_code else self.paragraph(block)
+
+    def described(self, definition: Object):
+        """The text of a docstring, and its sections as lists."""
+        for section in reference.sections(definition):
+            kind, content = section.kind.value, section.value
+            if kind == "text":
+                yield from self.prose(content)
+                continue
+            label = "Arguments" if kind == "parameters" else kind.title()
+            yield nodes.paragraph("", label, classes=["api-label"])
+            if kind in ("returns", "yields"):
+                (only,) = content
+                yield self.paragraph(only.description)
+                continue
+            items = nodes.definition_list(classes=["api-list"])
+            for name, text in reference.entries(section):
+                term = nodes.term("", "", nodes.literal("", name))
+                said = nodes.definition("", self.paragraph(text))
+                items += nodes.definition_list_item("", term, said)
+            yield items
+
+    def api(self, definition: Object, before: str = ""):
+        """The signature of a definition, and its docstring."""
+        own = (definition.name, *reference.names(definition))
+        shown = code(before + reference.signature(definition))
+        yield nodes.container("", shown, classes=["signature"])
+        writer = Writer(self.library, self.module, own)
+        yield from writer.described(definition)
+
+    def definition(self, definition: Object):
+        """A section: signature, docstring, methods, source, chapter."""
+        place = anchor(self.module, definition.name)
+        section = section_at(place, definition.name)
+        section["classes"] = ["api"]
+        section += list(self.api(definition))
+        for method in reference.methods(definition):
+            box = nodes.container("", classes=["method"])
+            box["ids"] = [f"{place}-{method.name}"]
+            box += list(self.api(method, before="."))
+            section += box
+        line = nodes.paragraph(classes=["api-taught"])
+        line["book_taught"] = (self.module, definition.name)
+        path = self.module.replace(".", "/")
+        begin = f"<summary>Source in {path}.py</summary>"
+        section += [
+            line,
+            raw(f'<details class="api-source">{begin}'),
+            code(reference.code(definition)),
+            raw("</details>"),
+        ]
+        return section
 
 
-def inline(library: Library, text: str, speaker: Speaker):
-    """A docstring's sentence, with its links."""
-    made = partial(marked, library, speaker)
-    return pieces(text, INLINE, made)
+def code(text: str):
+    return nodes.literal_block(text, text, language="python")
 
 
-def marked(library: Library, speaker: Speaker, found: re.Match):
-    """One piece of code, chapter or work, as a link if it can be one."""
-    if found["code"]:
-        return named(library, speaker, found["code"])
-    if found["chapter"]:
-        number = int(found["number"])
-        if number <= len(library.chapters):
-            chapter = library.chapters[number - 1]
-            return link(found["chapter"], chapter.document)
-    elif found["work"]:
-        key = found["who"].lower() + found["year"]
-        if key in library.works:
-            return link(found["work"], BIBLIOGRAPHY, key)
+def raw(html: str):
+    return nodes.raw("", html, format="html")
 
 
-def named(library: Library, speaker: Speaker, code: str):
-    """A piece of code, as a link if it is a name of the library."""
-    literal, place = nodes.literal("", code), None
-    if code not in speaker.own:
-        try:
-            place = library.place(code, speaker.module)
-        except LookupError:
-            said = "%s names `%s`, which is not there"
-            LOGGER.warning(said, speaker.module, code)
-    return link(literal, *place) if place else literal
-
-
-def paragraph(library: Library, text: str, speaker: Speaker):
-    node = nodes.paragraph()
-    node += list(inline(library, " ".join(text.split()), speaker))
-    return node
-
-
-def described(library: Library, definition: Object, speaker: Speaker):
-    """The text of a docstring, and its sections as lists."""
-    for section in reference.sections(definition):
-        content = section.value
-        if section.kind.value == "text":
-            yield from prose(library, content, speaker)
-            continue
-        label = LABELS.get(section.kind.value, section.kind.value.title())
-        yield nodes.paragraph("", label, classes=["api-label"])
-        if section.kind.value in ("returns", "yields"):
-            (only,) = content
-            yield paragraph(library, only.description, speaker)
-            continue
-        items = nodes.definition_list(classes=["api-list"])
-        for name, text in reference.entries(section):
-            items += nodes.definition_list_item(
-                "",
-                nodes.term("", "", nodes.literal("", name)),
-                nodes.definition("", paragraph(library, text, speaker)),
-            )
-        yield items
-
-
-def prose(library: Library, text: str, speaker: Speaker):
-    """Paragraphs, and code where they are indented."""
-    for block in text.split("\n\n"):
-        if block.startswith("    "):
-            yield code(dedent(block))
-        else:
-            yield paragraph(library, block, speaker)
-
-
-def code(text: str, *classes: str):
-    return nodes.literal_block(
-        text, text, language="python", classes=[*classes]
-    )
-
-
-def folded(summary: str, *content):
-    """A box that opens by a click, without a script."""
-    start = f'<details class="api-source"><summary>{summary}</summary>'
-    return [
-        nodes.raw("", start, format="html"),
-        *content,
-        nodes.raw("", "</details>", format="html"),
-    ]
-
-
-def signature(text: str):
-    return nodes.container("", code(text), classes=["signature"])
-
-
-def speaker_of(definition: Object, module: Module) -> Speaker:
-    """Its name and its parameters' are not links in its own docstring."""
-    names = (definition.name, *reference.names(definition))
-    return Speaker(module.name, frozenset(names))
-
-
-def described_definition(library, module: Module, definition: Object):
-    """A section: signature, docstring, methods, source, chapter."""
-    place = anchor(module.name, definition.name)
-    speaker = speaker_of(definition, module)
-    title = nodes.title("", "", nodes.literal("", definition.name))
-    section = nodes.section("", title, ids=[place], names=[])
-    section["classes"] = ["api"]
-    section += signature(reference.signature(definition))
-    section += list(described(library, definition, speaker))
-    for method in reference.methods(definition):
-        box = nodes.container("", classes=["method"])
-        box["ids"] = [f"{place}-{method.name}"]
-        box += signature(f".{reference.signature(method)}")
-        box += list(described(library, method, speaker_of(method, module)))
-        section += box
-    taught = nodes.paragraph(classes=["api-taught"])
-    taught["book_taught"] = (module.name, definition.name)
-    section += taught
-    source = code(reference.code(definition))
-    section += folded(f"Source in {module.name.replace('.', '/')}.py", source)
-    return section
-
-
-def described_module(library: Library, module: Module):
-    name = nodes.literal("", module.name)
-    section = nodes.section("", nodes.title("", "", name))
-    section["ids"], section["names"] = [anchor(module.name)], []
-    section += list(described(library, module, Speaker(module.name)))
-    for definition in library.shown(module.name):
-        section += described_definition(library, module, definition)
-    return section
+def section_at(place: str, name: str):
+    """A section with the title `name`."""
+    title = nodes.title("", "", nodes.literal("", name))
+    return nodes.section("", title, ids=[place], names=[])
 
 
 class LibraryDirective(SphinxDirective):
@@ -269,10 +237,14 @@ class LibraryDirective(SphinxDirective):
 
     def run(self):
         library = fresh(self.env)
-        return [
-            described_module(library, module)
-            for module in library.of(self.arguments[0])
-        ]
+        sections = []
+        for module in library.of(self.arguments[0]):
+            writer = Writer(library, module.name)
+            section = section_at(anchor(module.name), module.name)
+            section += list(writer.described(module))
+            section += map(writer.definition, library.shown(module.name))
+            sections.append(section)
+        return sections
 
 
 class LibraryMap(SphinxDirective):
@@ -280,18 +252,15 @@ class LibraryMap(SphinxDirective):
 
     def run(self):
         library = fresh(self.env)
-        taught = [library.modules[name] for name in library.homes]
         table = nodes.bullet_list(classes=["library-map"])
+        taught = [library.modules[name] for name in library.homes]
         for module in [*taught, *library.of("helpers")]:
-            text = nodes.paragraph()
-            text += link(
-                nodes.literal("", module.name),
-                library.page(module.name),
-                anchor(module.name),
-            )
-            text += nodes.Text(" ")
+            name = nodes.literal("", module.name)
+            place = library.page(module.name), anchor(module.name)
             summary = reference.summary(module).removesuffix(" Not taught.")
-            text += list(inline(library, summary, Speaker(module.name)))
+            said = Writer(library, module.name).inline(summary)
+            text = nodes.paragraph("", "", link(name, *place), nodes.Text(" "))
+            text += list(said)
             table += nodes.list_item("", text)
         return [table]
 
@@ -307,27 +276,26 @@ def fresh(env) -> Library:
 
 def note_definitions(app, doctree):
     """Note in which section of a chapter each definition is taught."""
-    taught = {}
+    found = {}
     for block in doctree.findall(nodes.literal_block):
-        if shown := MARKER.match(block.astext()):
-            for name in definitions(block.astext()):
+        if shown := taught.MARKER.match(block.astext()):
+            for name in taught.definitions(block.astext()):
                 key = full_name(shown[1]), name
-                taught.setdefault(key, section_of(block))
-    if taught:
-        app.env.metadata[app.env.docname]["book_taught"] = taught
+                found.setdefault(key, section_of(block))
+    if found:
+        app.env.metadata[app.env.docname]["book_taught"] = found
 
 
 def link_to_chapters(app, doctree, docname):
     """Say below each definition where it is taught."""
-    waiting = [
-        p for p in doctree.findall(nodes.paragraph) if "book_taught" in p
-    ]
+    lines = doctree.findall(nodes.paragraph)
+    waiting = [line for line in lines if "book_taught" in line]
     if not waiting:
         return
     found = {}
     for chapter in chapters(Path(app.srcdir)):
-        taught = app.env.metadata[chapter.document].get("book_taught", {})
-        for key, (section, title) in taught.items():
+        places = app.env.metadata[chapter.document].get("book_taught", {})
+        for key, (section, title) in places.items():
             text = f"Chapter {chapter.number}: {title}"
             found.setdefault(key, (text, chapter.document, section))
     for node in waiting:

@@ -7,6 +7,11 @@ its target until both are there.
 from docutils import nodes
 
 
+def is_notebook(app, document):
+    """Is this page made of a notebook?"""
+    return str(app.env.doc2path(document)).endswith(".ipynb")
+
+
 def link(text, document, anchor="", **options):
     """A link to a page of the book, or to a place on it."""
     node = nodes.reference("", "", internal=True, **options)
@@ -26,6 +31,13 @@ def pieces(text, pattern, made):
     yield nodes.Text(text[end:])
 
 
+def shortened(text, longest):
+    """Its beginning, up to the end of a word."""
+    if len(text) <= longest:
+        return text
+    return text[:longest].rsplit(" ", 1)[0] + " …"
+
+
 def is_within(node, kinds):
     """Does it stand in a node of one of these kinds?"""
     while node := node.parent:
@@ -39,6 +51,22 @@ def section_of(node):
     while not isinstance(node, nodes.section):
         node = node.parent
     return node["ids"][0], node[0].astext()
+
+
+def link_first_uses(marks, document, kind):
+    """Let the first mark of each place lead to it.
+
+    Args:
+        marks: nodes, with the place on the page and what a pointer shows.
+        document: the page with the places.
+    """
+    linked = set()
+    for node, (place, title) in marks:
+        if place not in linked:
+            linked.add(place)
+            target = link("", document, place, reftitle=title, classes=[kind])
+            node.replace_self(target)
+            target += node
 
 
 def resolve(app, doctree, docname):

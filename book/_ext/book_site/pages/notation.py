@@ -7,11 +7,10 @@ something else in other libraries, or what stands in two rows.
 
 import re
 from collections import Counter
-from pathlib import Path
 
 from docutils import nodes
 
-from .links import is_within, link
+from . import links
 
 PAGE = "book/notation"
 SHAPE = re.compile(r"^\([^)]*\): ")
@@ -29,12 +28,6 @@ def names(row: nodes.row) -> list[str]:
     ]
 
 
-def rows(doctree):
-    """The rows of the tables of symbols, without their heads."""
-    for body in doctree.findall(nodes.tbody):
-        yield from body.findall(nodes.row)
-
-
 def spoken(text: str) -> str:
     """A text with formulas as plain letters."""
     plain = re.sub(r"\\(?:text|math\w+|hat|[lr]vert)\b|[\\{}]", "", text)
@@ -46,7 +39,9 @@ def note_rows(app, doctree):
     if app.env.docname != PAGE:
         return
     found = []
-    for number, row in enumerate(rows(doctree), start=1):
+    bodies = doctree.findall(nodes.tbody)
+    rows = (row for body in bodies for row in body.findall(nodes.row))
+    for number, row in enumerate(rows, start=1):
         row["ids"] = [f"notation-{number}"]
         meaning = SHAPE.sub("", spoken(row[-1].astext()))
         for name in dict.fromkeys(names(row)):
@@ -57,28 +52,20 @@ def note_rows(app, doctree):
     app.env.metadata[PAGE]["book_rows"] = known
 
 
-def marks(doctree):
-    """The symbols and the code in the text of a page."""
+def marks(doctree, known):
+    """The symbols and the code in the text of a page that have a row."""
     for mark in doctree.findall():
         if isinstance(mark, nodes.math | nodes.literal):
-            if not is_within(mark, APART):
+            if mark.astext() in known and not links.is_within(mark, APART):
                 yield mark
 
 
 def link_first_uses(app, doctree, docname):
     """Let the first use of each row lead to it."""
     known = app.env.metadata[PAGE].get("book_rows", {})
-    if Path(app.env.doc2path(docname)).suffix != ".ipynb":
-        return
-    linked = set()
-    for mark in list(marks(doctree)):
-        place, said = known.get(mark.astext(), (None, ""))
-        if place is None or place in linked:
-            continue
-        linked.add(place)
-        node = link("", PAGE, place, reftitle=said, classes=["symbol"])
-        mark.replace_self(node)
-        node += mark
+    if links.is_notebook(app, docname):
+        found = [(m, known[m.astext()]) for m in marks(doctree, known)]
+        links.link_first_uses(found, PAGE, "symbol")
 
 
 def setup(app):

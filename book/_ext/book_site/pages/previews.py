@@ -61,7 +61,7 @@ def previews(page: Path) -> dict[str, str]:
     return found
 
 
-def write_previews(app) -> None:
+def finish(app) -> None:
     """A script for each page whose links show something."""
     text_of.cache_clear()
     site = Path(app.outdir)

@@ -1,7 +1,7 @@
 """Modules, signatures and docstrings of lib and kit, read without running.
 
 The pages are built where there is no PyTorch, so nothing is imported: griffe
-parses the library and its docstrings. A signature is cut from the source, as
+parses the library and its docstrings. A signature is the source's own, as
 griffe takes the shape in `Float[Tensor, "d"]` for the name of a type.
 """
 
@@ -16,6 +16,7 @@ WIDTH = 66  # columns of a signature
 GOOGLE = {"returns_named_value": False, "returns_multiple_items": False}
 GOOGLE |= {"warn_unknown_params": False, "warn_missing_types": False}
 BRACKETS = re.compile(r"(?<=[\[(]) |,? (?=[\])])")
+SELF = re.compile(r"(?<=\()(?:self|cls)(?:, |(?=\)))")
 
 
 def modules(book: Path) -> dict[str, griffe.Module]:
@@ -23,27 +24,21 @@ def modules(book: Path) -> dict[str, griffe.Module]:
 
     Of packages inside them only lib.diagnose, which a chapter teaches.
     """
-    folders = (book / "lib", book / "lib" / "diagnose", book / "kit")
-    paths = [p for f in folders for p in sorted(f.glob("[!_]*.py"))]
-    return {
-        name: read(path, name)
-        for path in paths
-        for name in [".".join(path.relative_to(book).with_suffix("").parts)]
-    }
-
-
-def read(path: Path, name: str) -> griffe.Module:
-    text = path.read_text(encoding="utf-8")
-    lines = griffe.LinesCollection()
-    lines[path] = text.splitlines()
-    return griffe.visit(
-        name,
-        filepath=path,
-        code=text,
-        docstring_parser="google",
-        docstring_options=GOOGLE,
-        lines_collection=lines,
-    )
+    found = {}
+    for folder in ("lib", "lib/diagnose", "kit"):
+        for path in sorted((book / folder).glob("[!_]*.py")):
+            name = f"{folder.replace('/', '.')}.{path.stem}"
+            text, lines = path.read_text("utf-8"), griffe.LinesCollection()
+            lines[path] = text.splitlines()
+            found[name] = griffe.visit(
+                name,
+                filepath=path,
+                code=text,
+                docstring_parser="google",
+                docstring_options=GOOGLE,
+                lines_collection=lines,
+            )
+    return found
 
 
 def definitions(module: griffe.Object) -> list[griffe.Object]:
@@ -69,13 +64,9 @@ def sections(definition: griffe.Object) -> list[griffe.DocstringSection]:
 
 def entries(section: griffe.DocstringSection) -> list[tuple[str, str]]:
     """What a list of parameters or of errors says of each."""
-    return [
-        (
-            getattr(item, "name", str(item.annotation)).strip("()"),
-            item.description,
-        )
-        for item in section.value
-    ]
+    names = (getattr(e, "name", str(e.annotation)) for e in section.value)
+    texts = (entry.description for entry in section.value)
+    return [(n.strip("()"), t) for n, t in zip(names, texts, strict=True)]
 
 
 def names(definition: griffe.Object) -> list[str]:
@@ -100,60 +91,48 @@ def signature(definition: griffe.Object) -> str:
     text = code(definition)
     (node,) = ast.parse(text).body
     if isinstance(node, ast.ClassDef):
-        return class_signature(text, node)
+        return wrapped(making(text, node))
     if not isinstance(node, ast.FunctionDef):
         return ast.get_source_segment(text, node)
     if "property" in definition.labels:
-        return node.name + result(text, node)
-    return wrapped(node.name, parameters(text, node), result(text, node))
+        return header(text, node).replace("()", "", 1)
+    return wrapped(header(text, node))
 
 
-def class_signature(text: str, node: ast.ClassDef) -> str:
+def one_line(text: str) -> str:
+    return BRACKETS.sub("", " ".join(text.split()))
+
+
+def header(text: str, node: ast.FunctionDef) -> str:
+    """What stands between `def` and the colon, without `self`."""
+    lines = text.splitlines()[node.lineno - 1 : node.body[0].lineno - 1]
+    call = one_line(" ".join(lines)).removeprefix("def ").removesuffix(":")
+    return SELF.sub("", call, count=1)
+
+
+def making(text: str, node: ast.ClassDef) -> str:
     """What makes an object: parameters of `__init__`, or the fields."""
     for part in node.body:
         if getattr(part, "name", "") == "__init__":
-            return wrapped(node.name, parameters(text, part), "")
+            call = header(text, part).replace("__init__", node.name)
+            return call.removesuffix(" -> None")
     fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
-    return wrapped(node.name, [cut(text, f, f) for f in fields], "")
+    texts = (one_line(ast.get_source_segment(text, f)) for f in fields)
+    return f"{node.name}({', '.join(texts)})"
 
 
-def parameters(text: str, node: ast.FunctionDef) -> list[str]:
-    """Each parameter but `self`, with its annotation, default and stars."""
-    args = node.args
-    named, only = [*args.posonlyargs, *args.args], args.kwonlyargs
-    missing = [None] * (len(named) - len(args.defaults))
-    defaults = [*missing, *args.defaults, *args.kw_defaults]
-    found = [
-        cut(text, part, default or part)
-        for part, default in zip([*named, *only], defaults, strict=True)
-    ]
-    if args.vararg or only:
-        star = (
-            f"*{cut(text, args.vararg, args.vararg)}" if args.vararg else "*"
-        )
-        found.insert(len(named), star)
-    if args.kwarg:
-        found.append(f"**{cut(text, args.kwarg, args.kwarg)}")
-    return [part for part in found if part not in ("self", "cls")]
-
-
-def result(text: str, node: ast.FunctionDef) -> str:
-    shown = node.returns
-    return f" -> {cut(text, shown, shown)}" if shown else ""
-
-
-def cut(text: str, first: ast.AST, last: ast.AST) -> str:
-    """The source from one node to another, in one line."""
-    lines = text.splitlines()[first.lineno - 1 : last.end_lineno]
-    lines[-1] = lines[-1].encode()[: last.end_col_offset].decode()
-    lines[0] = lines[0].encode()[first.col_offset :].decode()
-    return BRACKETS.sub("", " ".join(" ".join(lines).split()))
-
-
-def wrapped(name: str, parts: list[str], ending: str) -> str:
+def wrapped(call: str) -> str:
     """A call on one line if it fits, else with one parameter a line."""
-    line = f"{name}({', '.join(parts)}){ending}"
-    if len(line) <= WIDTH or not parts:
-        return line
-    inside = "".join(f"    {part},\n" for part in parts)
-    return f"{name}(\n{inside}){ending}"
+    if len(call) <= WIDTH:
+        return call
+    name, _, rest = call.partition("(")
+    inside, arrow, result = rest.removesuffix(")").partition(") -> ")
+    parts, depth = [""], 0
+    for letter in inside:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    lines = "".join(f"    {part.strip()},\n" for part in parts)
+    return f"{name}(\n{lines}){arrow[1:]}{result}"

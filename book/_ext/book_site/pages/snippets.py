@@ -73,43 +73,36 @@ def sentence(text: str) -> str:
     return text
 
 
+def titled(title: str, words: str) -> str:
+    return f"<p><strong>{plain(inside(title))}</strong></p><p>{words}</p>"
+
+
 def of_section(whole: str, shorten=sentence) -> str:
-    title = plain(inside(first(whole, r"h\d")))
-    head = whole.index("</h")
-    following = re.compile(r"<(?:section|p)\b").search(whole, head)
+    """A title, and the words below it if there are some before a part."""
+    following = re.compile(r"<(?:section|p)\b").search(
+        whole, whole.index("</h")
+    )
     words = ""
     if following and following[0] == "<p":
         words = shorten(plain(inside(element(whole, following.start()))))
-    return f"<p><strong>{title}</strong></p><p>{words}</p>"
+    return titled(first(whole, r"h\d"), words)
 
 
 def of_figure(whole: str, before: str) -> str:
     """A figure and its caption; a class says if it keeps its colours."""
-    image = re.search(r"<img[^>]*>", whole)
-    shown = IDS.sub("", image[0]) if image else ""
+    image = IDS.sub("", re.search(r"<img[^>]*>|$", whole)[0])
     cell = before[before.rfind('<div class="cell ') :].partition(">")[0]
     kept = ' class="keep-colours"' if "tag_keep-colours" in cell else ""
     caption = plain(inside(first(whole, PARAGRAPH)))
-    return f"<figure{kept}>{shown}</figure><p>{caption}</p>"
-
-
-def of_entry(term: str, rest: str) -> str:
-    words = plain(inside(first(rest, PARAGRAPH)))
-    return f"<p><strong>{plain(inside(term))}</strong></p><p>{words}</p>"
+    return f"<figure{kept}>{image}</figure><p>{caption}</p>"
 
 
 def of_row(whole: str) -> str:
-    cells = [
-        plain(inside(inside(element(whole, cell.start()))))
-        for cell in re.finditer(r"<td", whole)
-    ]
-    cells = [cell for cell in cells if cell != "–"]
-    return f"<p>{' · '.join(cells[:-1])}</p><p>{cells[-1]}</p>"
-
-
-def of_work(whole: str) -> str:
-    words = inside(first(whole, PARAGRAPH)).partition('<span class="cited')
-    return f"<p>{plain(words[0])}</p>"
+    """The cells of a row; the last one says what it means."""
+    starts = (cell.start() for cell in re.finditer(r"<td", whole))
+    cells = [plain(inside(inside(element(whole, s)))) for s in starts]
+    symbols = " · ".join(cell for cell in cells[:-1] if cell != "–")
+    return f"<p>{symbols}</p><p>{cells[-1]}</p>"
 
 
 def snippet(page: str, place: str) -> str:
@@ -124,11 +117,13 @@ def snippet(page: str, place: str) -> str:
     if whole.startswith("<figure"):
         return of_figure(whole, page[:start])
     if whole.startswith("<dt"):
-        return of_entry(whole, page[start + len(whole) :])
+        rest = page[start + len(whole) :]
+        return titled(whole, plain(inside(first(rest, PARAGRAPH))))
     if whole.startswith("<tr"):
         return of_row(whole)
     if 'class="citation"' in whole[:80]:
-        return of_work(whole)
+        words = inside(first(whole, PARAGRAPH)).partition('<span class="cited')
+        return f"<p>{plain(words[0])}</p>"
     if 'class="equation"' in whole[:80]:
         return plain(whole)
     return ""

@@ -16,18 +16,12 @@ import json
 from pathlib import Path
 
 import yaml
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from ..source.chapters import chapters
 
 FOLDER = Path("book", "teach")
-
-
-def read_exercises(root: Path) -> list[dict]:
-    """The exercises, in the order of the book."""
-    path = root / FOLDER / "exercises.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+FILES = ("exercises.json", "schedules.yml")
 
 
 def quoted(text: str) -> str:
@@ -39,95 +33,90 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def kind(e: dict) -> str:
-    """In a line: minutes, difficulty, points."""
-    parts = [plural(e["minutes"], "minute"), e["difficulty"]]
-    parts += ["transfer"] if e["transfer"] else []
-    parts += ["variants"] if e["variants"] else []
-    return " · ".join([*parts, plural(e["points"], "point")])
+def total(exercises: list[dict], name: str, word: str) -> str:
+    return plural(sum(e[name] for e in exercises), word)
+
+
+def exercise_text(e: dict) -> list[str]:
+    """An exercise with its typical mistakes folded."""
+    kind = [plural(e["minutes"], "minute"), e["difficulty"]]
+    kind += [name for name in ("transfer", "variants") if e[name]]
+    kind.append(plural(e["points"], "point"))
+    mutants, same = e["mutants"], e["equivalent"]
+    head = plural(len(e["mistakes"]), "typical mistake")
+    head += f"; {mutants - same} of {mutants} mutants noticed"
+    head += f", {same} right too" if same else ""
+    return [
+        f"**{e['number']} {e['title']}** ({' · '.join(kind)})\n",
+        f"<details><summary>{head}</summary>\n",
+        *(
+            f"- **{quoted(mistake)}**: {quoted(hint)}"
+            for mistake, hint in e["mistakes"].items()
+        ),
+        "\n</details>\n",
+    ]
 
 
 def chapter_text(exercises: list[dict]) -> str:
-    """The exercises of a chapter, each with its typical mistakes folded."""
+    """The exercises of a chapter."""
     lines = [
-        plural(len(exercises), "exercise"),
-        f"about {sum(e['minutes'] for e in exercises)} minutes",
-        plural(sum(e["points"] for e in exercises), "point"),
+        f"{plural(len(exercises), 'exercise')}, "
+        f"about {total(exercises, 'minutes', 'minute')}, "
+        f"{total(exercises, 'points', 'point')}. Under each stand the answers "
+        "that students give, and what the check says to them.\n"
     ]
-    text = [f"{', '.join(lines)}. Under each stand the answers that"]
-    text[0] += " students give, and what the check says to them."
-    for e in exercises:
-        text += ["", f"**{e['number']} {e['title']}** ({kind(e)})", ""]
-        noticed = e["mutants"] - e["equivalent"]
-        head = (
-            f"{plural(len(e['mistakes']), 'typical mistake')}; "
-            f"{noticed} of {e['mutants']} mutants noticed"
-        )
-        if e["equivalent"]:
-            head += f", {e['equivalent']} right too"
-        text += [f"<details><summary>{head}</summary>", ""]
-        for mistake, hint in e["mistakes"].items():
-            text.append(f"- **{quoted(mistake)}**: {quoted(hint)}")
-        text += ["", "</details>"]
-    return "\n".join(text)
+    return "\n".join(sum(map(exercise_text, exercises), lines))
 
 
 def kill_table(exercises: list[dict]) -> str:
     """What the check of each exercise notices."""
-    rows = [
+    mistakes = [len(e["mistakes"]) for e in exercises]
+    noticed = [e["mutants"] - e["equivalent"] for e in exercises]
+    mutants = sum(e["mutants"] for e in exercises)
+    lines = [
+        f"Together {plural(len(exercises), 'exercise')}, "
+        f"{plural(sum(mistakes), 'typical mistake')} (no exercise has fewer "
+        f"than {min(mistakes)}), each with the hint that is meant for it, and "
+        f"{plural(sum(noticed), 'mutant')} noticed of {mutants:,}. Of the "
+        f"other {mutants - sum(noticed)} it is written down why they are "
+        "right too.\n",
         "| exercise | mistakes | mutants noticed | right too |",
         "|---|---:|---:|---:|",
     ]
-    for e in exercises:
-        noticed = e["mutants"] - e["equivalent"]
-        rows.append(
-            f"| {e['number']} {e['title']} | {len(e['mistakes'])} | {noticed}"
-            f" of {e['mutants']} | {e['equivalent'] or ''} |"
+    for e, wrong, number in zip(exercises, mistakes, noticed, strict=True):
+        lines.append(
+            f"| {e['number']} {e['title']} | {wrong} | {number} of "
+            f"{e['mutants']} | {e['equivalent'] or ''} |"
         )
-    mistakes = sum(len(e["mistakes"]) for e in exercises)
-    fewest = min(len(e["mistakes"]) for e in exercises)
-    mutants = sum(e["mutants"] for e in exercises)
-    same = sum(e["equivalent"] for e in exercises)
-    total = (
-        f"Together {plural(len(exercises), 'exercise')}, "
-        f"{plural(mistakes, 'typical mistake')} (no exercise has fewer than "
-        f"{fewest}), each with the hint that is meant for it, and "
-        f"{plural(mutants - same, 'mutant')} noticed of "
-        f"{mutants:,}. Of the other {same} it is written down why they are "
-        "right too."
-    )
-    return "\n".join([total, "", *rows])
+    return "\n".join(lines)
 
 
 def schedule_text(course: list[dict], book: list, exercises: list) -> str:
     """The sessions of a course; minutes and points are counted."""
     by_number = {chapter.number: chapter for chapter in book}
     asked = {e["name"]: e for e in exercises}
-    rows = ["{.stacked}", "| when | in class | at home |", "|---|---|---|"]
+    lines = ["{.stacked}", "| when | in class | at home |", "|---|---|---|"]
     for session in course:
-        home = [asked[n] for n in session.get("exercises", [])]
         read = [by_number[n] for n in session.get("chapters", [])]
-        links = ", ".join(
-            f"[{c.number}. {c.title}](../{Path(c.document).name}.ipynb)"
-            for c in read
-        )
-        minutes = sum(c.minutes for c in read)
-        at_home = (
-            [f"read {plural(minutes, 'minute')}: {links}"] if read else []
-        )
-        if home:
-            names = ", ".join(e["number"] for e in home)
-            at_home.append(
-                f"exercise{'s' * (len(home) > 1)} {names} "
-                f"({plural(sum(e['minutes'] for e in home), 'minute')}, "
-                f"{plural(sum(e['points'] for e in home), 'point')})"
+        done = [asked[n] for n in session.get("exercises", [])]
+        home = []
+        if read:
+            minutes = plural(sum(c.minutes for c in read), "minute")
+            links = ", ".join(
+                f"[{c.number}. {c.title}](../{c.path.name})" for c in read
             )
-        at_home += [session["home"]] if "home" in session else []
-        rows.append(
-            f"| {session['when']} | {session['class']} | "
-            f"{'; '.join(at_home)} |"
-        )
-    return "\n".join(rows)
+            home.append(f"read {minutes}: {links}")
+        if done:
+            home.append(
+                f"exercise{'s' * (len(done) > 1)} "
+                f"{', '.join(e['number'] for e in done)} "
+                f"({total(done, 'minutes', 'minute')}, "
+                f"{total(done, 'points', 'point')})"
+            )
+        home += [session["home"]] if "home" in session else []
+        cells = (session["when"], session["class"], "; ".join(home))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 class Teaching(SphinxDirective):
@@ -135,55 +124,30 @@ class Teaching(SphinxDirective):
 
     optional_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
-        root = Path(self.env.srcdir)
-        for name in ("exercises.json", "schedules.yml"):
-            self.env.note_dependency(str(root / FOLDER / name))
-        return self.parse_text_to_nodes(self.text(root))
+    def run(self):
+        folder = Path(self.env.srcdir, FOLDER)
+        for name in FILES:
+            self.env.note_dependency(str(folder / name))
+        texts = [(folder / name).read_text(encoding="utf-8") for name in FILES]
+        exercises, courses = json.loads(texts[0]), yaml.safe_load(texts[1])
+        return self.parse_text_to_nodes(self.text(exercises, courses))
 
-    def text(self, root: Path) -> str:
-        raise NotImplementedError
-
-
-class Exercises(Teaching):
-    """The exercises of a chapter."""
-
-    required_arguments = 1
-
-    def text(self, root: Path) -> str:
-        wanted = f"{int(self.arguments[0])}."
-        found = read_exercises(root)
-        return chapter_text(
-            [e for e in found if e["number"].startswith(wanted)]
-        )
-
-
-class KillRates(Teaching):
-    """What the checks notice."""
-
-    def text(self, root: Path) -> str:
-        return kill_table(read_exercises(root))
-
-
-class Schedule(Teaching):
-    """A course of `schedules.yml`."""
-
-    required_arguments = 1
-
-    def text(self, root: Path) -> str:
-        path, name = root / FOLDER / "schedules.yml", self.arguments[0]
-        courses = yaml.safe_load(path.read_text(encoding="utf-8"))
+    def text(self, exercises: list[dict], courses: dict) -> str:
+        if self.name == "kill-rates":
+            return kill_table(exercises)
+        (wanted,) = self.arguments
+        if self.name == "exercises":
+            of = [e for e in exercises if e["number"].split(".")[0] == wanted]
+            return chapter_text(of)
         try:
-            return schedule_text(
-                courses[name], chapters(root), read_exercises(root)
-            )
+            book = chapters(Path(self.env.srcdir))
+            return schedule_text(courses[wanted], book, exercises)
         except KeyError as missing:
             raise self.error(
-                f"schedules.yml, course {name}: there is no {missing}"
+                f"schedules.yml, course {wanted}: there is no {missing}"
             ) from None
 
 
 def setup(app):
-    app.add_directive("exercises", Exercises)
-    app.add_directive("kill-rates", KillRates)
-    app.add_directive("schedule", Schedule)
+    for name in ("exercises", "kill-rates", "schedule"):
+        app.add_directive(name, Teaching)

@@ -90,7 +90,7 @@ def search_page(app):
     yield "search", {"contents": contents}, "search.html"
 
 
-def write_index(app):
+def finish(app):
     """Write the script, and take away what Sphinx would search with."""
     text = json.dumps(content(app), ensure_ascii=False, separators=(",", ":"))
     Path(app.outdir, FILE).write_text(f"{START}{text};\n", encoding="utf-8")

@@ -12,6 +12,7 @@ from tools.source.taught import MARKER
 
 from ..pages.glossary import PAGE as GLOSSARY
 from ..pages.glossary import bold, find, names
+from ..pages.links import shortened
 from .plain_text import Reader
 
 TEACHING = "book/teach/"
@@ -54,13 +55,6 @@ def starting(text: str, weights: dict[str, float]) -> float:
     return next(found, 1.0)
 
 
-def shortened(text: str) -> str:
-    """Its beginning, up to the end of a word."""
-    if len(text) <= SHORTENED:
-        return text
-    return text[:SHORTENED].rsplit(" ", 1)[0] + " …"
-
-
 def defined(parts: list[nodes.Node]) -> list[str]:
     """What is defined in the cells that show the library."""
     blocks = (b for part in parts for b in part.findall(nodes.literal_block))
@@ -82,7 +76,7 @@ class Page:
         text = MINUTES.sub("", self.reader.text(*parts))
         terms, others = self.strong(parts)
         if self.document.startswith(TEACHING):
-            text, others = shortened(text), []
+            text, others = shortened(text, SHORTENED), []
         weight = starting(self.document, PAGES) * starting(title, TITLES)
         return Section(
             "" if isinstance(node.parent, nodes.document) else node["ids"][0],

@@ -40,12 +40,3 @@ def chapters(root: Path) -> list[Chapter]:
             made = Chapter(path, entry.document, number, entry.part, sources)
             found.append(made)
     return found
-
-
-def homes(book: list[Chapter]) -> dict[str, Chapter]:
-    """Each module that is taught, and the chapter that first shows it."""
-    found = {}
-    for chapter in book:
-        for shown in filter(None, map(taught.MARKER.match, chapter.cells)):
-            found.setdefault(shown[1], chapter)
-    return found

@@ -22,6 +22,7 @@ from tools.source.answers import (
     without_marks,
 )
 
+from ..pages.links import is_notebook
 from .outputs import clean
 from .quiz import boxed, is_quiz
 from .quotes import curly, in_summaries
@@ -29,7 +30,6 @@ from .quotes import curly, in_summaries
 LOGGER = getLogger(__name__)
 REFUSED = "%s: a page cannot show what an output has: %s"
 NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
-COLUMNS = 79  # of code, in the page's widest box
 CALL = re.compile(r"^check\(.*\)$", re.M)
 BOX = "> **You will**"
 
@@ -56,8 +56,6 @@ def page_cells(cell):
         fold(cell, titled)
     elif nbgrader and (call := CALL.search(cell.source)):
         fold_to(cell, call[0], "exercise-check")
-    elif prints_long_lines(cell):
-        cell.metadata["tags"] = [*tags, "long-lines"]
     return [cell]
 
 
@@ -109,18 +107,6 @@ def note_on_checks(page):
     ]
 
 
-def prints_long_lines(cell):
-    """Is a line of its output longer than a page is wide?
-
-    Tables and tensors are not; such a line is a sentence, and wraps.
-    """
-    texts = (
-        output.get("text") or output.get("data", {}).get("text/plain", "")
-        for output in cell.get("outputs", [])
-    )
-    return any(len(line) > COLUMNS for t in texts for line in t.splitlines())
-
-
 def adapt_outputs(cell):
     """Links lead to notebooks in Jupyter, to pages here.
 
@@ -135,7 +121,7 @@ def adapt_outputs(cell):
 
 def rewrite_notebook(app, docname, content):
     """Replace the notebook's text by the text of its page view."""
-    if not str(app.env.doc2path(docname)).endswith(".ipynb"):
+    if not is_notebook(app, docname):
         return
     notebook = nbformat.reads(content[0], as_version=4)
     note = note_on_checks(notebook.cells)
