@@ -20,7 +20,6 @@ import yaml
 from bs4 import BeautifulSoup
 
 from book._ext.book_site.pages import downloads
-from kit import explorers
 from tools.source import colab
 from tools.source.taught import toc_files
 
@@ -60,18 +59,18 @@ def slow(*values):
 
 def quickly(cases, is_quick):
     """Cases for `parametrize`: the others only in the full run."""
-    return [case if is_quick(case) else slow_case(case) for case in cases]
+    return [
+        case
+        if is_quick(case)
+        else slow(*(case if isinstance(case, tuple) else [case]))
+        for case in cases
+    ]
 
 
 def first_quick(cases):
     """Cases for `parametrize`, of which only the first is quick."""
     first, *others = cases
-    return [first, *map(slow_case, others)]
-
-
-def slow_case(case):
-    """The same case, of one value or of several, left out with --quick."""
-    return slow(*case) if isinstance(case, tuple) else slow(case)
+    return [first, *quickly(others, lambda case: False)]
 
 
 def build(folder):
@@ -89,39 +88,34 @@ def build(folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def small_book(folder, toc, pages, repository=None):
-    """Build a book of a few notebooks with everything of this one around it.
+def small_book(folder, toc, pages, address):
+    """Build a book of a few pages with everything of this one around it.
 
     Args:
         folder: where it is to lie.
         toc: the text of its `_toc.yml`.
         pages: the cells of each notebook, or the Markdown of a page.
-        repository: its address, if it has one.
-
-    Returns:
-        The folder of its site.
+        address: of its repository.
     """
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    config["repository"] = {"url": address, "branch": "v1.0"}
     del config["sphinx"]["config"]["moved_pages"]  # to pages that it lacks
-    if repository:
-        config["repository"] = {"url": repository, "branch": "v1.0"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config))
     (folder / "_toc.yml").write_text(toc)
-    book = folder / "book"
-    book.mkdir(exist_ok=True)
-    works = "references.bib"
-    (book / works).symlink_to(ROOT / "book" / works)
-    for source in (ROOT / "book" / "_static", explorers.FOLDER):
-        shutil.copytree(source, book / source.relative_to(ROOT / "book"))
+    for name in ("_static", "kit/explorers"):
+        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
+    (folder / "book" / "references.bib").symlink_to(
+        ROOT / "book/references.bib"
+    )
     for name, content in pages.items():
+        path = folder / "book" / name
         if isinstance(content, str):
-            (book / f"{name}.md").write_text(content)
+            path.with_suffix(".md").write_text(content)
             continue
         python = {"language_info": {"name": "python"}}
         made = nbformat.v4.new_notebook(cells=content, metadata=python)
-        nbformat.write(made, book / f"{name}.ipynb")
+        nbformat.write(made, path.with_suffix(".ipynb"))
     build(folder)
-    return folder / "_build" / "html"
 
 
 @contextmanager

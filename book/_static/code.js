@@ -6,10 +6,6 @@
   const buttons = [];
   const inView = new Set();
 
-  const ICON =
-    '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">' +
-    '<path d="M9 9h11v11H9zM6 15H4V4h11v2"/></svg>';
-
   function say(button, word) {
     button.lastChild.textContent = word;
     button.classList.toggle("copied", word !== "Copy");
@@ -41,11 +37,13 @@
   }
 
   function addCopyButton(code) {
-    const button = document.createElement("button");
-    button.className = "copy-button";
-    button.type = "button";
-    button.innerHTML = `${ICON}<span>Copy</span>`;
-    button.title = "Copy the code (↑ ↓: other boxes)";
+    const title = "Copy the code (↑ ↓: other boxes)";
+    const button = make(
+      "button",
+      { type: "button", className: "copy-button", title },
+      icon("M9 9h11v11H9zM6 15H4V4h11v2"),
+      make("span", { textContent: "Copy" }),
+    );
     button.addEventListener("click", () => copy(button, code));
     button.addEventListener("keydown", move);
     button.addEventListener("focus", () => stopAt(button));

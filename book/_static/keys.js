@@ -6,10 +6,7 @@
   const LINKS = { ArrowLeft: "prev", ArrowRight: "next" };
   const menu = document.getElementById("menu");
   const button = document.querySelector(".keys-button");
-  let on = true;
-  try {
-    on = localStorage.getItem("keys") !== "off";
-  } catch {} // a private window may refuse
+  let on = attempt(() => localStorage.getItem("keys")) !== "off";
 
   function showState() {
     button.textContent = on ? "Turn these keys off" : "Turn them on";
@@ -19,10 +16,7 @@
   function switchKeys() {
     on = !on;
     showState();
-    try {
-      if (on) localStorage.removeItem("keys");
-      else localStorage.setItem("keys", "off");
-    } catch {}
+    attempt(() => localStorage.setItem("keys", on ? "on" : "off"));
   }
 
   // Is it a key of these pages, and not one of a field or of the browser?
@@ -39,8 +33,6 @@
     );
   }
 
-  const isWide = (box) => box.scrollWidth > box.clientWidth;
-
   // Arrows that move something else: a box that scrolls, an explorer, the menu
   // of a narrow window, a page that has been enlarged.
   function isTaken({ target, shiftKey }) {
@@ -48,8 +40,8 @@
       shiftKey ||
       target.matches("[role]:not(main)") ||
       target.tagName.includes("-") ||
-      (target !== document.body && isWide(target)) ||
-      isWide(document.scrollingElement) ||
+      (target !== document.body && scrolls(target)) ||
+      scrolls(document.scrollingElement) ||
       visualViewport.scale > 1 ||
       menu.matches(":popover-open")
     );

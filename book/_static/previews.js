@@ -13,11 +13,8 @@
   let point = null; // where the pointer came to it
   let timer = 0;
 
-  const preview = document.createElement("div");
-  preview.id = "preview";
-  preview.className = "preview";
-  preview.popover = "manual";
-  preview.role = "tooltip";
+  const kind = { className: "preview", popover: "manual", role: "tooltip" };
+  const preview = make("div", { id: "preview", ...kind });
   document.body.append(preview);
 
   // Where a link begins; of a broken one the line at which the pointer is.
@@ -67,9 +64,7 @@
     const href = new URL("katex/math.css", script.src).href;
     const sheets = [...document.querySelectorAll("link[rel=stylesheet]")];
     if (sheets.some((sheet) => sheet.href === href)) return;
-    const sheet = Object.assign(document.createElement("link"), { href });
-    sheet.rel = "stylesheet";
-    document.head.append(sheet);
+    document.head.append(make("link", { href, rel: "stylesheet" }));
   }
 
   // Where there is a preview, the title would be a second one. It stays the
@@ -88,11 +83,9 @@
   };
 
   function load() {
-    if (document.getElementById("preview-data")) return;
-    const data = document.createElement("script");
-    data.id = "preview-data";
-    data.src = script.dataset.previews;
-    document.head.append(data);
+    const id = "preview-data";
+    if (document.getElementById(id)) return;
+    document.head.append(make("script", { id, src: script.dataset.previews }));
   }
 
   function want(link) {

@@ -16,9 +16,7 @@
   // What is kept: `pages` by their place, and `last`, where to go on. What
   // lies there may be anything.
   function load() {
-    try {
-      kept = JSON.parse(localStorage.getItem(key));
-    } catch {}
+    attempt(() => (kept = JSON.parse(localStorage.getItem(key))));
     const pages = Object.entries(kept?.pages ?? {});
     return {
       pages: Object.fromEntries(pages.filter(([, entry]) => isEntry(entry))),
@@ -28,29 +26,20 @@
 
   function save(changed) {
     kept = changed;
-    try {
-      localStorage.setItem(key, JSON.stringify(kept));
-    } catch {}
+    attempt(() => localStorage.setItem(key, JSON.stringify(kept)));
   }
 
   // Forgets the quizzes of this book, too.
   function forget() {
     const quiz = `quiz ${root.pathname}`;
     kept = null;
-    try {
-      const isOurs = (name) => name === key || name.startsWith(quiz);
+    const isOurs = (name) => name === key || name.startsWith(quiz);
+    attempt(() => {
       for (const name of Object.keys(localStorage).filter(isOurs))
         localStorage.removeItem(name);
-    } catch {}
+    });
     show();
     dispatchEvent(new Event("progress-forgotten"));
-  }
-
-  function make(name, className, ...inside) {
-    const element = document.createElement(name);
-    element.className = className;
-    element.append(...inside);
-    return element;
   }
 
   const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
@@ -59,9 +48,9 @@
   // It takes no room, so that nothing moves when it comes.
   function mark(link, { read, sections }) {
     const words = ` ${read.length} of ${count(sections, "section")} read`;
-    const line = make("span", "progress-mark");
+    const line = make("span", { className: "progress-mark" });
     line.style.setProperty("--share", Math.min(1, read.length / sections));
-    line.append(make("span", "visually-hidden", words));
+    line.append(make("span", { className: "visually-hidden" }, words));
     link.append(line);
   }
 
@@ -82,22 +71,25 @@
     const done = entries.reduce((sum, entry) => sum + entry.done.length, 0);
     const numbers = [count(read, "section"), count(done, "exercise")];
     const words = `${numbers.join(" read, ")} done. Only this browser knows. `;
-    const button = make("button", "forget-button", "Forget it");
-    button.type = "button";
+    const kind = { type: "button", className: "forget-button" };
+    const button = make("button", kind, "Forget it");
     button.addEventListener("click", forget);
-    const head = make("p", "caption", "Your progress");
-    nav.append(make("div", "progress", head, make("p", "", words, button)));
+    const head = make("p", { className: "caption" }, "Your progress");
+    const text = make("p", {}, words, button);
+    nav.append(make("div", { className: "progress" }, head, text));
   }
 
   function offerToGoOn({ last }) {
     document.querySelector(".go-on")?.remove();
     const buttons = document.querySelector(".home .buttons");
     if (!buttons || typeof last?.place !== "string") return;
-    const link = make("a", "", String(last.title));
-    link.href = new URL(last.place, root).href;
+    const { href } = new URL(last.place, root);
+    const link = make("a", { href }, String(last.title));
     if (!link.href.startsWith(root.href)) return;
     const part = last.section ? `, ${last.section}` : "";
-    buttons.after(make("p", "go-on", "Go on where you were: ", link, part));
+    const go = make("p", { className: "go-on" }, "Go on where you were: ");
+    go.append(link, part);
+    buttons.after(go);
   }
 
   function show() {

@@ -6,14 +6,6 @@
   const quiz = document.querySelector(".quiz");
   const key = `quiz ${location.pathname}`;
 
-  function make(name, attributes, ...inside) {
-    const element = Object.assign(document.createElement(name), attributes);
-    element.append(...inside);
-    return element;
-  }
-
-  const words = (element) => element.textContent.trim().replace(/\s+/g, " ");
-
   // Inside a button a formula is no formula to those who listen: they hear
   // its letters one by one. So they get a line of text instead.
   function labelOf(summary) {
@@ -27,7 +19,7 @@
   // The explanation lies in a region that is read aloud when it appears.
   function choiceOf(box, id) {
     const summary = box.querySelector("summary");
-    const name = words(summary);
+    const name = words(summary.textContent);
     const mark = make("span", { className: "mark" });
     const why = make("div", { id, hidden: true });
     const button = make(
@@ -39,7 +31,7 @@
     button.setAttribute("aria-controls", id);
     summary.remove();
     why.append(...box.childNodes);
-    const isRight = /^Yes\b/.test(words(why));
+    const isRight = /^Yes\b/.test(words(why.textContent));
     const element = make(
       "div",
       { className: isRight ? "choice is-right" : "choice" },
@@ -55,16 +47,12 @@
     choice.why.hidden = !open;
   }
 
-  function pick(choice) {
-    choice.element.classList.add("picked");
-    choice.mark.textContent = choice.isRight ? "Right" : "Wrong";
-    show(choice, true);
-  }
-
-  function forget(choice) {
-    choice.element.classList.remove("picked");
-    choice.mark.textContent = "";
-    show(choice, false);
+  // A choice as it is when it has been picked, or when that is forgotten.
+  function pick(choice, picked) {
+    const verdict = choice.isRight ? "Right" : "Wrong";
+    choice.element.classList.toggle("picked", picked);
+    choice.mark.textContent = picked ? verdict : "";
+    show(choice, picked);
   }
 
   function questionOf(box, number) {
@@ -75,7 +63,7 @@
     box.replaceWith(group);
     const boxes = [...group.querySelectorAll("details")];
     const choices = boxes.map((box, i) => choiceOf(box, `quiz-${number}-${i}`));
-    return { name: words(text), choices, tried: [] };
+    return { name: words(text.textContent), choices, tried: [] };
   }
 
   const questions = [...quiz.querySelectorAll(".question")].map(questionOf);
@@ -96,17 +84,13 @@
 
   function remember() {
     const tries = questions.map(({ name, tried }) => [name, tried.map((c) => c.name)]);
-    try {
-      localStorage.setItem(key, JSON.stringify(Object.fromEntries(tries)));
-    } catch {} // a private window may refuse; the quiz still counts
+    const text = JSON.stringify(Object.fromEntries(tries));
+    attempt(() => localStorage.setItem(key, text));
   }
 
   // By their words: an answer to a question that has changed is forgotten.
   function recall() {
-    let known = {};
-    try {
-      known = JSON.parse(localStorage.getItem(key)) ?? {};
-    } catch {}
+    const known = attempt(() => JSON.parse(localStorage.getItem(key))) ?? {};
     for (const question of questions)
       for (const name of known[question.name] ?? []) {
         const choice = question.choices.find((c) => c.name === name);
@@ -116,7 +100,7 @@
 
   function take(question, choice) {
     question.tried.push(choice);
-    pick(choice);
+    pick(choice, true);
   }
 
   for (const question of questions)
@@ -130,7 +114,7 @@
 
   again.addEventListener("click", () => {
     for (const question of questions) {
-      question.tried.forEach(forget);
+      question.tried.forEach((choice) => pick(choice, false));
       question.tried = [];
     }
     count();

@@ -6,11 +6,6 @@
   const { load, save, show, page, root } = globalThis.progress;
   const main = document.getElementById("main");
   const MOMENT = 1000; // milliseconds
-  const titleOf = (section) => {
-    const heading = section.querySelector("h1, h2, h3").cloneNode(true);
-    heading.querySelector(".headerlink")?.remove();
-    return heading.textContent.trim();
-  };
   const chapter = main.querySelector("section");
   const isSection = (part) => part.matches("section[id]:not(#exercises)");
   const sections = [...chapter.children].filter(isSection);
@@ -79,18 +74,15 @@
 
   function addBoxes() {
     for (const exercise of exercises) {
-      const box = document.createElement("input");
-      box.type = "checkbox";
+      const box = make("input", { type: "checkbox" });
       box.addEventListener("change", () =>
         change((entry) => {
           const others = entry.done.filter((id) => id !== exercise.id);
           entry.done = box.checked ? [...others, exercise.id] : others;
         }),
       );
-      const label = document.createElement("label");
-      label.className = "done";
-      label.append(box, " I have done this exercise");
-      exercise.append(label);
+      const text = " I have done this exercise";
+      exercise.append(make("label", { className: "done" }, box, text));
       boxes.set(exercise.id, box);
     }
   }
@@ -104,9 +96,9 @@
       const title = next.querySelector("span").textContent;
       return { place: next.href.slice(root.href.length), title, section: "" };
     }
-    const all = [...chapter.children].filter((part) => part.matches("section"));
-    const above = all.filter((part) => edge(part).top <= innerHeight / 3);
-    const section = above.at(-1);
+    const section = [...chapter.children].findLast(
+      (part) => part.matches("section") && edge(part).top <= innerHeight / 3,
+    );
     return {
       place: section ? `${page}#${section.id}` : page,
       title: titleOf(chapter),

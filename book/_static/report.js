@@ -12,8 +12,6 @@
   near.hidden = true;
   document.body.append(near);
 
-  const words = (text) => text.replace(/\s+/g, " ").trim();
-
   // Formulas are selected twice, as they look and as they are read aloud.
   function passage(range) {
     const part = range.cloneContents();
@@ -35,16 +33,8 @@
   // The last section that begins above this place.
   function sectionAt(y) {
     const sections = [...main.querySelectorAll("section[id]")];
-    const above = sections.filter(
-      (section) => section.getBoundingClientRect().top <= y,
-    );
-    return above.at(-1) ?? sections[0];
-  }
-
-  function titleOf(section) {
-    const heading = section.querySelector("h1, h2, h3, h4").cloneNode(true);
-    heading.querySelector(".headerlink")?.remove();
-    return words(heading.textContent);
+    const isAbove = (part) => part.getBoundingClientRect().top <= y;
+    return sections.findLast(isAbove) ?? sections[0];
   }
 
   function issue() {
@@ -67,8 +57,7 @@
     const range = selected();
     near.hidden = !range || words(range.toString()).length < 3;
     if (near.hidden) return;
-    const boxes = [...range.getClientRects()];
-    const end = boxes.at(-1);
+    const end = [...range.getClientRects()].at(-1);
     const room = document.documentElement.clientWidth - near.offsetWidth - 16;
     const left = Math.max(16, Math.min(end.right, room));
     near.style.setProperty("--left", `${left + scrollX}px`);

@@ -8,18 +8,12 @@ globalThis.SearchBox = (() => {
   const ENGINE = ["words", "snippet", "ranking", "index"];
   const SHOWN = 8;
 
-  function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children);
-    return made;
-  }
-
   // Classic scripts, one after the other: a page that was opened as a file may
   // load nothing else.
   function load(names) {
     const scripts = names.map((name) => {
       const src = new URL(`search-${name}.js`, FOLDER).href;
-      const script = element("script", { src, async: false });
+      const script = make("script", { src, async: false });
       document.head.append(script);
       return new Promise((done, fail) => {
         script.onload = done;
@@ -45,7 +39,7 @@ globalThis.SearchBox = (() => {
 
   const marked = (pieces) =>
     pieces.map(({ text, mark }) =>
-      mark ? element("mark", { textContent: text }) : text,
+      mark ? make("mark", { textContent: text }) : text,
     );
 
   function address(result) {
@@ -57,8 +51,8 @@ globalThis.SearchBox = (() => {
   // A link with the place, the title and the snippet of a section.
   function link(result) {
     const line = (name, ...parts) =>
-      element("span", { className: `result-${name}` }, ...parts);
-    return element(
+      make("span", { className: `result-${name}` }, ...parts);
+    return make(
       "a",
       { href: address(result) },
       line("page", result.page),
@@ -79,11 +73,10 @@ globalThis.SearchBox = (() => {
     constructor(form) {
       this.form = form;
       this.field = form.querySelector("input");
-      this.list = element("div", { id: "search-list", role: "listbox" });
-      this.list.ariaLabel = "Results";
-      this.status = element("div", { className: "search-status" });
-      this.status.role = "status";
-      this.panel = element("div", { className: "search-panel", hidden: true });
+      const kind = { id: "search-list", role: "listbox" };
+      this.list = make("div", { ...kind, ariaLabel: "Results" });
+      this.status = make("div", { className: "search-status", role: "status" });
+      this.panel = make("div", { className: "search-panel", hidden: true });
       this.panel.append(this.status, this.list);
       form.append(this.panel);
       this.describe();
@@ -124,10 +117,8 @@ globalThis.SearchBox = (() => {
       const links = all.slice(0, SHOWN).map(link);
       if (all.length > SHOWN) links.push(this.all(query, all.length));
       links.forEach((option, i) => {
-        option.id = `search-option-${i}`;
-        option.role = "option";
-        option.tabIndex = -1;
-        option.ariaSelected = "false";
+        const kind = { role: "option", tabIndex: -1, ariaSelected: "false" };
+        Object.assign(option, kind, { id: `search-option-${i}` });
       });
       this.list.replaceChildren(...links);
       this.status.textContent = count(results);
@@ -139,7 +130,7 @@ globalThis.SearchBox = (() => {
       const words = new URLSearchParams({ q: query });
       const href = `${this.form.action.split("?")[0]}?${words}`;
       const textContent = `All ${number} results`;
-      return element("a", { href, textContent, className: "all-results" });
+      return make("a", { href, textContent, className: "all-results" });
     }
 
     open() {

@@ -3,9 +3,8 @@
 "use strict";
 
 (() => {
-  const { stems, whole } = SearchWords;
+  const { WORD, stems, whole } = SearchWords;
   const NAME = "search";
-  const WORD = /[\p{L}\p{N}]+(?:[_'’-][\p{L}\p{N}]+)*/gu;
   const NO_TEXT = "script, style, button, .katex-mathml, .headerlink";
   const asked = new URLSearchParams(location.search).get("highlight");
   const wanted = new Set(asked.split(" ").map(whole));
@@ -42,10 +41,8 @@
     return found.length;
   }
 
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "unmark";
-  button.textContent = "Remove marks";
+  const kind = { type: "button", className: "unmark" };
+  const button = make("button", kind, "Remove marks");
 
   function unmark() {
     CSS.highlights.delete(NAME);
@@ -53,9 +50,8 @@
     document.removeEventListener("keydown", press);
     if (document.activeElement === button) main.focus();
     button.remove();
-    try {
-      history.replaceState(null, "", location.pathname + location.hash);
-    } catch {} // some browsers refuse it to a page that was opened as a file
+    const address = location.pathname + location.hash;
+    attempt(() => history.replaceState(null, "", address));
   }
 
   function press(event) {

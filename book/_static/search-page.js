@@ -8,21 +8,15 @@
 
   function keep(query) {
     const words = query ? `?${new URLSearchParams({ q: query })}` : "";
-    try {
-      history.replaceState(null, "", location.pathname + words);
-    } catch {} // some browsers refuse it to a page that was opened as a file
+    attempt(() => history.replaceState(null, "", location.pathname + words));
   }
 
   async function show() {
     const query = field.value.trim();
     const results = query ? await SearchBox.find(query) : [];
     if (field.value.trim() !== query) return; // typed on meanwhile
-    const items = (results || []).map((result) => {
-      const item = document.createElement("li");
-      item.append(SearchBox.link(result));
-      return item;
-    });
-    list.replaceChildren(...items);
+    const items = (results || []).map(SearchBox.link);
+    list.replaceChildren(...items.map((link) => make("li", {}, link)));
     status.textContent = query ? SearchBox.count(results) : "";
   }
 

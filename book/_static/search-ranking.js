@@ -32,7 +32,9 @@ globalThis.BookSearch = (() => {
       this.stems = new Map();
       this.sections = sections.map(([page, anchor, weight, ...texts]) => {
         const fields = texts.map((text) => text.match(TOKEN) || []);
-        fields.flat().forEach((word) => this.meet(word));
+        for (const word of new Set(fields.flat())) {
+          if (!this.stems.has(word)) this.stems.set(word, stems(word));
+        }
         const [title, terms] = texts;
         const [url, label] = pages[page];
         return { url, label, anchor, weight, fields, texts, title, terms };
@@ -40,10 +42,6 @@ globalThis.BookSearch = (() => {
       this.aliases = Object.entries(aliases).map((pair) => pair.map(phrase));
       this.post();
       this.spell();
-    }
-
-    meet(word) {
-      if (!this.stems.has(word)) this.stems.set(word, stems(word));
     }
 
     // In which sections each word stands, and how much it means there: more
@@ -67,14 +65,11 @@ globalThis.BookSearch = (() => {
             here.set(stem, (here.get(stem) || 0) + weight);
           }
         });
-        for (const [stem, weight] of here) this.add(stem, id, weight);
+        for (const [stem, weight] of here) {
+          if (!this.postings.has(stem)) this.postings.set(stem, []);
+          this.postings.get(stem).push([id, weight]);
+        }
       });
-    }
-
-    add(stem, id, weight) {
-      const known = this.postings.get(stem);
-      if (known) known.push([id, weight]);
-      else this.postings.set(stem, [[id, weight]]);
     }
 
     // As a reader would write each word, for addresses.

@@ -55,5 +55,5 @@ globalThis.SearchWords = (() => {
     return rest.length ? rest : list;
   }
 
-  return { parts, split, stems, telling, whole };
+  return { WORD, parts, split, stems, telling, whole };
 })();

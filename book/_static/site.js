@@ -1,6 +1,43 @@
 // What all pages do: switch light and dark, look after the menu of narrow
 // windows, copy links, mark the section that is being read, open all solutions.
+// The functions that come first are for the other scripts, too.
 "use strict";
+
+function make(name, properties, ...inside) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside);
+  return element;
+}
+
+// What is said to those who listen, and shown to nobody.
+const makeStatus = () =>
+  make("span", { className: "visually-hidden", role: "status" });
+
+function icon(path) {
+  const box = make("span");
+  box.innerHTML = `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${path}"/></svg>`;
+  return box.firstChild;
+}
+
+const words = (text) => text.replace(/\s+/g, " ").trim();
+
+function titleOf(section) {
+  const heading = section.querySelector("h1, h2, h3, h4").cloneNode(true);
+  heading.querySelector(".headerlink")?.remove();
+  return words(heading.textContent);
+}
+
+const scrolls = (box) => box.scrollWidth > box.clientWidth;
+
+// A private window may refuse to remember something, some browsers give no
+// address to a file, and what was remembered may be anything.
+function attempt(act) {
+  try {
+    return act();
+  } catch {
+    return null;
+  }
+}
 
 const page = document.documentElement;
 
@@ -11,15 +48,7 @@ function isDark() {
 
 function switchTheme() {
   page.dataset.theme = isDark() ? "light" : "dark";
-  try {
-    localStorage.setItem("theme", page.dataset.theme);
-  } catch {} // a private window may refuse; the page still switches
-}
-
-function connectThemeButton() {
-  const button = document.querySelector(".theme-button");
-  button.hidden = false;
-  button.addEventListener("click", switchTheme);
+  attempt(() => localStorage.setItem("theme", page.dataset.theme));
 }
 
 // The browser opens and closes the menu, also on Escape and on a click beside
@@ -65,9 +94,7 @@ function showSign({ target }) {
 // The sign beside a heading or a figure is a link to it, and copies itself.
 function letLinksCopy() {
   if (!navigator.clipboard) return;
-  const status = document.createElement("span");
-  status.className = "visually-hidden";
-  status.role = "status";
+  const status = makeStatus();
   document.body.append(status);
   document.addEventListener("click", async ({ target }) => {
     const link = target.closest(".headerlink");
@@ -86,12 +113,11 @@ function letLinksCopy() {
 function letKeyboardScroll() {
   const watcher = new ResizeObserver((entries) => {
     for (const { target: box } of entries) {
-      const scrolls = box.scrollWidth > box.clientWidth;
-      if (scrolls) box.tabIndex = 0;
+      if (scrolls(box)) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
       if (!box.matches(".katex-display")) continue;
-      box.role = scrolls ? "group" : null;
-      box.ariaLabel = scrolls ? "Formula" : null;
+      box.role = scrolls(box) ? "group" : null;
+      box.ariaLabel = scrolls(box) ? "Formula" : null;
     }
   });
   for (const box of document.querySelectorAll("pre, .katex-display, table")) {
@@ -123,15 +149,11 @@ function addSolutionButtons() {
   const folds = document.querySelectorAll(".tag_solution details");
   const heading = document.querySelector("#exercises > h2");
   if (!heading || !folds.length) return;
-  const status = document.createElement("span");
-  status.className = "visually-hidden";
-  status.role = "status";
-  const bar = document.createElement("p");
-  bar.className = "solution-buttons";
+  const status = makeStatus();
+  const bar = make("p", { className: "solution-buttons" });
   for (const open of [true, false]) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = `${open ? "Open" : "Close"} all solutions`;
+    const textContent = `${open ? "Open" : "Close"} all solutions`;
+    const button = make("button", { type: "button", textContent });
     button.addEventListener("click", () => {
       for (const fold of folds) fold.open = open;
       status.textContent = `All solutions are ${open ? "open" : "closed"}.`;
@@ -142,7 +164,9 @@ function addSolutionButtons() {
   heading.after(bar);
 }
 
-connectThemeButton();
+const themeButton = document.querySelector(".theme-button");
+themeButton.hidden = false;
+themeButton.addEventListener("click", switchTheme);
 connectMenu();
 showPlace();
 letLinksCopy();

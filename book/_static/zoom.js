@@ -7,27 +7,13 @@
   );
   let current = 0;
 
-  function make(name, properties, ...inside) {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...inside);
-    return element;
-  }
-
   function button(label, act, inside) {
-    const made = make("button", { type: "button" }, inside);
-    made.ariaLabel = label;
+    const made = make("button", { type: "button", ariaLabel: label }, inside);
     made.addEventListener("click", act);
     return made;
   }
 
-  function arrows() {
-    const box = document.createElement("span");
-    box.innerHTML =
-      '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">' +
-      '<path d="M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7"/></svg>';
-    return box.firstChild;
-  }
-
+  const ARROWS = "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7";
   const numberOf = (image) =>
     image
       .closest("figure")
@@ -36,10 +22,10 @@
       .replace("Fig.", "Figure") ?? "Figure";
 
   const count = make("span", { role: "status" });
-  const stage = make("div", { className: "zoom-stage", tabIndex: 0 });
-  stage.role = "group";
-  const words = make("figcaption", {});
-  const figure = make("figure", {}, stage, words);
+  const frame = { className: "zoom-stage", tabIndex: 0, role: "group" };
+  const stage = make("div", frame);
+  const caption = make("figcaption");
+  const figure = make("figure", {}, stage, caption);
   const close = button("Close", () => dialog.close(), "×");
   const bar = make("div", { className: "zoom-bar" }, count);
   if (pictures.length > 1)
@@ -56,13 +42,13 @@
     const own = picture.closest("figure");
     const image = picture.cloneNode();
     image.loading = "eager";
-    const size = ["width", "height"].map((name) => image.getAttribute(name));
-    image.style.setProperty("--ratio", size[0] / size[1]);
+    const side = (name) => image.getAttribute(name);
+    image.style.setProperty("--ratio", side("width") / side("height"));
     stage.replaceChildren(image);
     stage.scrollTo(0, 0);
-    const caption = own.querySelector("figcaption").cloneNode(true);
-    caption.querySelector(".headerlink")?.remove();
-    words.replaceChildren(...caption.childNodes);
+    const words = own.querySelector("figcaption").cloneNode(true);
+    words.querySelector(".headerlink")?.remove();
+    caption.replaceChildren(...words.childNodes);
     const keeps = own.closest(".tag_keep-colours") !== null;
     figure.classList.toggle("keep-colours", keeps);
     const name = numberOf(picture);
@@ -77,8 +63,6 @@
     dialog.showModal();
     close.focus();
   }
-
-  const scrolls = (box) => box.scrollWidth > box.clientWidth;
 
   function move(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -96,7 +80,7 @@
 
   pictures.forEach((image, index) => {
     const name = `Enlarge ${numberOf(image).toLowerCase()}`;
-    const opener = button(name, () => open(index), arrows());
+    const opener = button(name, () => open(index), icon(ARROWS));
     opener.className = "zoom-button";
     image.after(opener);
     image.addEventListener("click", () => open(index));

@@ -7,42 +7,19 @@ import json
 import re
 import shutil
 import subprocess
-import time
+from threading import Thread
 
 import websocket
 
 ADDRESS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
-PREFERENCES = {
-    "app.normandy.enabled": False,
-    "app.update.enabled": False,
-    "browser.safebrowsing.malware.enabled": False,
-    "browser.safebrowsing.phishing.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "services.settings.server": "data:,",
-    "toolkit.telemetry.server": "data:,",
-}
-KEYS = {
-    "Tab": "\ue004",
-    "Enter": "\ue007",
-    "Home": "\ue011",
-    "End": "\ue010",
-    "ArrowLeft": "\ue012",
-    "ArrowUp": "\ue013",
-    "ArrowRight": "\ue014",
-    "ArrowDown": "\ue015",
-    "Space": " ",
-}
+KEYS = {"Tab": "\ue004", "Enter": "\ue007", "ArrowRight": "\ue014"}
+KEYS["Space"] = " "
 SECONDS = 60
 
 
 def program() -> str | None:
     """The path of Firefox, if there is one."""
-    return next(
-        filter(None, map(shutil.which, ("firefox-esr", "firefox"))), ""
-    )
+    return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
 class Firefox:
@@ -50,41 +27,23 @@ class Firefox:
 
     def __init__(self, profile):
         self.messages, self.number = [], 0
-        self.profile, self.said = profile / "profile", profile / "said"
-        self.profile.mkdir()
-        lines = [
-            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
-            for name, value in PREFERENCES.items()
-        ]
-        (self.profile / "user.js").write_text("".join(lines))
         command = [program(), "--headless", "--no-remote"]
-        command += ["--remote-debugging-port=0", "--profile", self.profile]
-        with self.said.open("w") as said:
-            self.process = subprocess.Popen(command, stdout=said, stderr=said)
-        try:
-            self.connect()
-        except BaseException:
-            self.process.kill()
-            raise
-
-    def connect(self):
+        command += ["--remote-debugging-port=0", "--profile", profile]
+        self.process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True
+        )
+        # It says where it listens when it is ready, and talks on.
+        found = next(filter(None, map(ADDRESS.search, self.process.stderr)))
+        self.listener = Thread(target=self.process.stderr.read)
+        self.listener.start()
         self.socket = websocket.create_connection(
-            f"{self.address()}/session", timeout=SECONDS, suppress_origin=True
+            f"{found[1]}/session", timeout=SECONDS, suppress_origin=True
         )
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded"])
         # In a tab of our own the page has the focus, not the address bar.
         created = self.ask("browsingContext.create", type="tab")
         self.context = created["context"]
-
-    def address(self) -> str:
-        """Where it listens; it says so when it is ready."""
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline and self.process.poll() is None:
-            if found := ADDRESS.search(self.said.read_text()):
-                return found[1]
-            time.sleep(0.1)
-        raise RuntimeError(f"Firefox did not start: {self.said.read_text()}")
 
     def ask(self, method, **parameters):
         """Send a command; returns its result."""
@@ -140,3 +99,5 @@ class Firefox:
         self.ask("browser.close")
         self.socket.close()
         self.process.wait(SECONDS)
+        self.listener.join(SECONDS)
+        self.process.stderr.close()

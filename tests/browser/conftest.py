@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.record import Records
-from tests.browser.visit import Visit
+from tests.browser.visit import CHAPTER, Visit
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +35,39 @@ def window(browser):
     yield open_window
     for context in opened:
         context.close()
+
+
+@pytest.fixture
+def opened(window):
+    """Load a page in a window of its own: `opened(url, width=360)`.
+
+    At the end it has been calm: nothing failed, and nothing was said.
+    """
+    visits = []
+
+    def open_page(url, *size, **options):
+        visits.append(window(*size, **options))
+        visits[-1].load(url)
+        return visits[-1]
+
+    yield open_page
+    for visit in visits:
+        visit.assert_calm()
+
+
+@pytest.fixture
+def visit(opened, address):
+    """Chapter 5 on a desktop; nobody else was asked, and nothing is kept."""
+    visit = opened(address + CHAPTER)
+    yield visit
+    assert [u for u in visit.requests if not u.startswith(address)] == []
+    assert visit.tab.context.cookies() == []
+
+
+@pytest.fixture
+def tab(visit):
+    """The tab of `visit`."""
+    return visit.tab
 
 
 @pytest.fixture

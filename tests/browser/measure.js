@@ -43,7 +43,6 @@
   });
   return {
     width: document.scrollingElement.scrollWidth,
-    formulas: all(".math").length,
     cutFormulas: [...displayed, ...inline].map(tex),
     stranded: stranded.map(tex),
     unmarked: displayed.filter((box) => !isMarked(box)).map(tex),

@@ -20,7 +20,7 @@ PRUNE = """(kept) => {
 }"""
 BARE = {"rules": {"color-contrast": {"enabled": False}}}
 EXPLORERS = """[...document.querySelectorAll(".explorer")].map((e) =>
-  [e.localName, e.hasAttribute("data-ready")])"""
+  e.hasAttribute("data-ready"))"""
 # Also what moves late is seen.
 LATE = """new Promise((done) => {
   const [{ loadEventEnd }] = performance.getEntriesByType("navigation");
@@ -38,9 +38,6 @@ PRESS = """() => {
   }
 }"""
 MENU = "document.querySelector('#menu').showPopover()"
-EXERCISES = """[...document.querySelectorAll("#exercises > section")].map(
-  (part) => [part.querySelector("h3").innerText.startsWith("Exercise"),
-    part.querySelectorAll(".done input").length])"""
 SIZES = {"phone": (360, 740), "desktop": (1400, 900), "file": (1400, 900)}
 PHONES = [360, 320]
 
@@ -72,16 +69,14 @@ class Records:
         if device not in self.visits:  # one tab is quicker than many
             self.visits[device] = Visit(self.browser.new_page(viewport=size))
         visit = self.visits[device]
-        visit.begin()
         visit.tab.set_viewport_size(size)
         visit.tab.emulate_media(color_scheme="light")
-        visit.load(self.roots[device] + page)
+        visit.begin(self.roots[device] + page)
         told = {
             "root": self.roots[device],
             "page": page,
             "loaded": [*visit.requests],
             "explorers": visit.tab.evaluate(EXPLORERS),
-            "exercises": visit.tab.evaluate(EXERCISES),
         }
         told |= getattr(self, device)(visit)
         visit.tab.evaluate("localStorage.clear()")
@@ -101,6 +96,9 @@ class Records:
             "looks": folded + in_every_light(visit),
             "usual": {width: visit.measure(width) for width in widths},
         }
+        told["violations"] = (
+            [] if self.quick else violations(visit.tab, **BARE)
+        )
         visit.widen()
         wide = {width: visit.measure(width) for width in widths}
         return told | {"wide": wide}
@@ -136,6 +134,12 @@ def in_every_light(visit):
         visit.tab.emulate_media(color_scheme=scheme)
         seen.append(visit.look(colours=True))
     return seen
+
+
+def assert_legible(visit, inside="html"):
+    """Nothing is too faint in the dark or the light, and axe is content."""
+    assert [seen["tooFaint"] for seen in in_every_light(visit)] == [[], []]
+    assert violations(visit.tab, inside) == []
 
 
 def press(visit):

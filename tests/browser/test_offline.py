@@ -42,54 +42,44 @@ def test_it_holds_the_site_and_a_word_to_the_reader(unpacked):
         assert (unpacked / f"{name}.html").is_file()
     readme = (unpacked / "README.txt").read_text()
     assert "Open index.html" in readme
-    pdf = unpacked / downloads.FOLDER / downloads.PDF
-    assert pdf.exists() == (downloads.PDF in readme)
+    has_pdf = (unpacked / downloads.FOLDER / downloads.PDF).exists()
+    assert has_pdf == (downloads.PDF in readme)
     assert not [*unpacked.rglob("*.zip")]
-
-
-def test_its_links_lead_somewhere(unpacked):
-    for name in (downloads.PAGE, "book/index"):
-        page = unpacked / f"{name}.html"
-        assert [t for t in targets(soup_of(page)) if broken(page, t)] == []
-    listed = soup_of(unpacked / f"{downloads.PAGE}.html").find(id="downloads")
-    links = [link["href"] for link in listed.find_all("a")]
-    has_pdf = (unpacked / downloads.FOLDER).exists()
+    page = unpacked / f"{downloads.PAGE}.html"
+    assert [t for t in targets(soup_of(page)) if broken(page, t)] == []
+    listed = soup_of(page).find(id="downloads").find_all("a")
+    links = [link["href"] for link in listed]
     assert links == [f"../downloads/{downloads.PDF}"] * has_pdf
 
 
 @pytest.fixture
-def alone(window):
-    """A browser on a machine without a network."""
-    visit = window()
-    visit.tab.context.set_offline(True)
-    return visit
+def alone(unpacked, opened):
+    """Open a page of it on a machine without a network."""
+    return lambda page: opened((unpacked / page).as_uri(), offline=True)
 
 
-def test_its_front_door_leads_to_the_book(unpacked, alone):
-    alone.tab.goto((unpacked / "index.html").as_uri())
-    alone.tab.wait_for_url("**/book/index.html")
-    alone.assert_calm()
+def test_its_front_door_leads_to_the_book(unpacked, window):
+    visit = window(offline=True)
+    visit.tab.goto((unpacked / "index.html").as_uri())
+    visit.tab.wait_for_url("**/book/index.html")
+    visit.assert_calm()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [NOTEBOOKS[0], NOTEBOOKS[-1]])
-def test_its_pages_open_without_a_network(unpacked, alone, name):
-    alone.load((unpacked / f"{name}.html").as_uri())
-    for image in alone.tab.locator("figure img").all():
+def test_its_pages_open_without_a_network(alone):
+    visit = alone(f"{NOTEBOOKS[0]}.html")
+    for image in visit.tab.locator("figure img").all():
         image.scroll_into_view_if_needed()
-        until(alone.tab, LOADED, arg=image.element_handle())
-    seen = alone.look()
+        until(visit.tab, LOADED, arg=image.element_handle())
+    seen = visit.look()
     assert seen["mistakes"] == 0 and seen["typeset"] == seen["formulas"]
-    assert all(url.startswith("file:") for url in alone.requests)
-    alone.assert_calm()
+    assert all(url.startswith("file:") for url in visit.requests)
 
 
 def test_its_search_works_without_a_network(unpacked, alone):
-    alone.load((unpacked / "search.html").as_uri())
-    alone.tab.locator("main input[name=q]").fill("overflow")
-    alone.tab.locator("main input[name=q]").press("Enter")
-    alone.tab.wait_for_selector("#search-results li a")
-    alone.tab.locator("#search-results li a").first.click()
-    alone.tab.wait_for_selector("article, main h1")
-    assert alone.tab.url.startswith(unpacked.as_uri())
-    alone.assert_calm()
+    tab = alone("search.html").tab
+    tab.locator("main input[name=q]").fill("overflow")
+    tab.locator("main input[name=q]").press("Enter")
+    tab.locator("#search-results li a").first.click()
+    tab.wait_for_selector("article, main h1")
+    assert tab.url.startswith(unpacked.as_uri())

@@ -10,15 +10,13 @@ and found better? `BOOK_PIN=1` takes them anew.
 import functools
 import io
 import os
-from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops
 
-from tests.browser.visit import ADD_STYLE, FONTS, SETTLE
+from tests.browser.visit import ADD_STYLE, FONTS, HERE, SETTLE
 from tests.built import first_quick, quickly
 
-HERE = Path(__file__).parent
 STYLE = (HERE / "pinned.css").read_text(encoding="utf-8")
 SMALLER = 8
 STEP = 24
@@ -36,16 +34,6 @@ SOONER = ("home", "chapter", "glossary")
 WINDOWS = {"wide-light": (1440, 900), "narrow-dark": (360, 740)}
 
 
-def photograph(page, address):
-    """The first screen, small, after everything has come to rest."""
-    page.goto(address, wait_until="load")
-    page.evaluate(ADD_STYLE, STYLE)
-    page.evaluate(FONTS)
-    page.evaluate(SETTLE)
-    with Image.open(io.BytesIO(page.screenshot())) as image:
-        return image.convert("RGB").reduce(SMALLER)
-
-
 def differing(one, other):
     """The share of pixels that differ by more than `STEP`."""
     if one.size != other.size:
@@ -61,10 +49,14 @@ def differing(one, other):
 def test_a_page_looks_as_it_did(window, address, name, kind):
     width, height = WINDOWS[name]
     scheme = name.rpartition("-")[2]
-    tab = window(
-        width, height, color_scheme=scheme, reduced_motion="reduce"
-    ).tab
-    seen = photograph(tab, address + KINDS[kind])
+    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    tab = window(width, height, **options).tab
+    tab.goto(address + KINDS[kind])
+    tab.evaluate(ADD_STYLE, STYLE)
+    tab.evaluate(FONTS)
+    tab.evaluate(SETTLE)
+    with Image.open(io.BytesIO(tab.screenshot())) as image:
+        seen = image.convert("RGB").reduce(SMALLER)
     pinned = HERE / "pinned" / f"{kind}-{name}.png"
     if os.environ.get("BOOK_PIN"):
         seen.save(pinned, optimize=True)

@@ -9,15 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbformat.v4 import new_markdown_cell
 from PIL import Image
 
-from kit.explorers import FOLDER
-from kit.explorers.heads import heads_explorer
+from tests.browser.record import assert_legible
+from tests.browser.visit import in_view
 from tests.built import (
-    CONFIG,
     DOCUMENTS,
+    HAS_ADDRESS,
     QuietHandler,
     build,
     commit,
@@ -62,14 +61,6 @@ parts:
 """
 
 
-def explorer():
-    """A cell that has just been run in Jupyter."""
-    html = {"text/html": heads_explorer()._repr_html_()}
-    output = new_output("execute_result", html)
-    tags = {"tags": ["hide-input", "explorer"]}
-    return new_code_cell("heads()", metadata=tags, outputs=[output])
-
-
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     """A book of two pages whose repository has an address, and was built."""
@@ -78,8 +69,7 @@ def source(tmp_path_factory):
     (folder / ".gitignore").write_text("_build\n_ext\n")
     commit(folder, "index.md", "Begun", 1)
     commit(folder, "01_one.ipynb", "A chapter <new>", 2)
-    cells = [new_markdown_cell(ONE), explorer()]
-    pages = {"index": INDEX, "01_one": cells}
+    pages = {"index": INDEX, "01_one": [new_markdown_cell(ONE)]}
     small_book(folder, TOC, pages, f"{REPOSITORY}.git")
     return folder
 
@@ -111,21 +101,16 @@ def host(folder):
         yield there.rstrip("/")
 
 
-def head_of(page):
-    head = page.read_text().split("</head>")[0]
-    tags = BeautifulSoup(head, "html.parser").head
-    said = {
-        tag.get("property") or tag.get("name"): tag.get("content")
-        for tag in tags.find_all("meta")
-    }
-    return said, tags.find("link", rel="canonical")
-
-
 @pytest.mark.parametrize("name", ["index", "01_one"])
 def test_a_page_says_where_it_is_and_shows_a_picture(folder, name):
-    said, canonical = head_of(folder / "book" / f"{name}.html")
+    head = soup_of(folder / "book" / f"{name}.html").head
+    said = {
+        tag.get("property") or tag.get("name"): tag.get("content")
+        for tag in head.find_all("meta")
+    }
     own = f"{ADDRESS}book/{name}.html"
-    assert canonical["href"] == said["og:url"] == own
+    assert head.find("link", rel="canonical")["href"] == own
+    assert said["og:url"] == own
     assert said["og:title"] and said["og:description"]
     assert said["twitter:card"] == "summary_large_image"
     path = folder / said["og:image"].removeprefix(ADDRESS)
@@ -148,42 +133,27 @@ def test_the_sitemap_has_every_page_and_its_day(folder):
     assert f"Sitemap: {ADDRESS}sitemap.xml" in robots
 
 
-def test_the_foot_shows_the_changes(folder):
-    foot = soup_of(folder / "book" / "01_one.html").footer
-    assert "2026-01-02 A chapter <new>" in foot.get_text(" ", strip=True)
-
-
-def test_links_appear_with_the_address(folder):
+def test_links_and_changes_appear_with_the_address(folder):
     page = soup_of(folder / "book" / "01_one.html")
-    links = {a.get_text(): a["href"] for a in page.select(".page-links a")}
+    links = {
+        link.get_text(): link["href"]
+        for link in page.select(".page-links a, .page-footer a")
+    }
     colab = "https://colab.research.google.com/github/someone/transformer"
     assert links["Run in Colab"] == f"{colab}/blob/v1.0/book/01_one.ipynb"
-    links = {a.get_text(): a["href"] for a in page.select(".page-footer a")}
     assert links["Source"] == f"{REPOSITORY}/blob/v1.0/book/01_one.ipynb"
     assert links["Report a mistake here"].startswith(REPOSITORY)
-
-
-def test_a_page_loads_the_scripts_of_its_explorers(folder):
-    page = soup_of(folder / "book" / "01_one.html")
-    scripts = [s["src"] for s in page.find_all("script", src=True)]
-    own = [src for src in scripts if "explorers/" in src]
-    assert [Path(src).stem for src in own] == ["core", "heads-explorer"]
-    for src in own:
-        copy = folder / "book" / src
-        assert copy.read_text() == (FOLDER / copy.name).read_text()
-    assert page.select_one("heads-explorer table")
-    assert not page.find("script", attrs={"data-explorer": True})
-    assert not page.select(".tag_explorer .cell_input")
+    foot = page.footer.get_text(" ", strip=True)
+    assert "2026-01-02 A chapter <new>" in foot
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["x", "a/b/c/d"])
-def test_a_lost_reader_finds_the_way_from_any_depth(window, host, path):
+def test_a_lost_reader_finds_the_way_from_any_depth(window, host):
     visit, home = window(), f"{host}{PATH}"
-    tab = visit.tab
+    tab, path = visit.tab, "a/b/c/d"
     tab.goto(home + path)
     assert visit.requests == [home + path]
-    assert visit.look(colours=True)["tooFaint"] == []
+    assert_legible(visit)
     for name, page in {
         "1. One & only": "book/01_one.html",
         "The Executable Transformer": "book/index.html",
@@ -197,16 +167,13 @@ def test_a_lost_reader_finds_the_way_from_any_depth(window, host, path):
 
 
 @pytest.fixture
-def visit(window, host):
-    visit = window()
-    visit.load(f"{host}{PATH}book/01_one.html")
-    yield visit
-    visit.assert_calm()
+def visit(opened, host):
+    return opened(f"{host}{PATH}book/01_one.html")
 
 
-def asked(link):
+def asked(url):
     """What a link to a new issue fills in."""
-    query = parse_qs(urlsplit(link.get_attribute("href")).query)
+    query = parse_qs(urlsplit(url).query)
     return query["title"][0], query["body"][0]
 
 
@@ -219,63 +186,47 @@ SELECT = """(selector) => {
 }"""
 
 
-def test_a_report_names_the_section_that_is_read(visit):
-    link = visit.tab.locator(".page-footer .report")
+def test_a_report_names_the_section_and_quotes_what_is_selected(visit):
+    tab = visit.tab
+    near, link = tab.locator(".report-near"), tab.locator(".report").first
     link.focus()
-    title, body = asked(link)
+    title, body = asked(link.get_attribute("href"))
     assert title == "Mistake: 1. One & only"
     assert re.search(r"\*\*Section:\*\* .*, http://.*/book/01_one.html#", body)
     assert "**Passage:** \n" in body
-
-
-@pytest.mark.slow
-def test_a_report_quotes_what_is_selected(visit):
-    tab = visit.tab
-    near = tab.locator(".report-near")
+    tab.evaluate(SELECT, ".brand")  # which is not meant
+    tab.wait_for_timeout(700)
     assert not near.is_visible()
     tab.evaluate(SELECT, "#scores > p:last-of-type")
     near.wait_for()
-    box = near.bounding_box()
-    assert 0 <= box["x"] and box["x"] + box["width"] <= 1400
+    assert in_view(near)
     tab.route("https://github.com/**", lambda r: r.fulfill(body="ok"))
     with tab.expect_request(NEW_ISSUE) as request:
         near.click()
-    body = parse_qs(urlsplit(request.value.url).query)["body"][0]
+    _, body = asked(request.value.url)
     assert "**Section:** Scores, http" in body
     assert "**Passage:** Another paragraph has $a^2$ and ends." in body
 
 
-@pytest.mark.slow
-def test_a_selection_elsewhere_is_not_meant(visit):
-    visit.tab.evaluate(SELECT, ".brand")
-    visit.tab.wait_for_timeout(700)
-    assert not visit.tab.locator(".report-near").is_visible()
-
-
-@pytest.mark.slow
-def test_a_long_passage_is_cut(visit):
+def test_a_report_cuts_a_long_passage(visit):
     first = visit.tab.locator("#scores > p").first
     first.evaluate("(p) => (p.textContent = 'word '.repeat(500))")
     visit.tab.evaluate(SELECT, "#scores > p")
     link = visit.tab.locator(".page-footer .report")
     link.focus()
-    assert 300 < len(asked(link)[1]) < 700
-    assert len(link.get_attribute("href")) < 2000
+    url = link.get_attribute("href")
+    assert 300 < len(asked(url)[1]) < 700 and len(url) < 2000
 
 
 def test_a_link_to_a_formula_shows_it(visit):
-    link = visit.tab.locator("main a[href='#equation-e']")
-    link.press("Shift")
+    visit.tab.locator("main a[href='#equation-e']").press("Shift")
     card = visit.tab.locator("#preview")
     card.wait_for()
     assert card.locator(".katex-html").bounding_box()["height"] > 20
     assert "(1.1)" in card.inner_text()
 
 
-@pytest.mark.skipif(
-    not CONFIG["repository"]["url"].endswith("OWNER/REPO"),
-    reason="the book has an address",
-)
+@pytest.mark.skipif(HAS_ADDRESS, reason="the book has an address")
 def test_without_an_address_nothing_pretends_to_one(site):
     for name in ("sitemap.xml", "robots.txt"):
         assert not (site / name).exists()
@@ -287,26 +238,18 @@ def test_without_an_address_nothing_pretends_to_one(site):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name, copies",
-    {
-        "custom.css": ["custom.css", "book.css"],
-        "page.css": ["book.css"],
-        "core.js": ["explorers/core.js"],
-    }.items(),
-)
-def test_a_changed_file_reaches_the_pages(source, folder, name, copies):
-    changed = f"/* another look of {name} */"
-    (path,) = [
-        path
-        for path in (source / "book").rglob(name)
-        if "_ext" not in path.parts
-    ]
-    with path.open("a") as file:
-        file.write(changed)
+def test_a_changed_file_reaches_the_pages(source, folder):
+    changed = "/* another look of {} */".format
+    names = ("custom.css", "page.css", "core.js")
+    for name in names:
+        (path,) = (source / "book").rglob(name)
+        path.write_text(path.read_text() + changed(name))
     build(source)
     soup_of.cache_clear()
     page = soup_of(folder / "book" / "01_one.html")
     assert page.find("link", rel="stylesheet")["href"].endswith("book.css")
-    for copy in copies:
-        assert changed in (folder / "_static" / copy).read_text()
+    static = folder / "_static"
+    style = (static / "book.css").read_text()
+    assert all(changed(name) in style for name in names[:2])
+    assert changed(names[0]) in (static / names[0]).read_text()
+    assert changed(names[2]) in (static / "explorers/core.js").read_text()

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from tests.browser.record import violations
-from tests.browser.test_menu import in_view
-from tests.browser.visit import until
+from tests.browser.record import assert_legible
+from tests.browser.visit import in_view, until
 from tests.built import slow
 
 CHAPTER = "book/04_masks.html"
@@ -17,25 +16,10 @@ FOCUSED = "document.activeElement.matches('.book-search input')"
 MARKS = "[...(CSS.highlights.get('search') || [])].map(String)"
 
 
-@pytest.fixture
-def opened(window):
-    """A page in a window of its own; at the end it has been calm."""
-    visits = []
-
-    def open_page(url, width=1440, scheme="light"):
-        visits.append(window(width, 800, color_scheme=scheme))
-        visits[-1].load(url)
-        return visits[-1]
-
-    yield open_page
-    for visit in visits:
-        visit.assert_calm()
-
-
 @pytest.fixture(params=[1440, slow(360), slow(1100), slow(320)])
 def typed(request, opened, address):
     """A page on which somebody has pressed "/" and typed a query."""
-    visit = opened(address + CHAPTER, request.param)
+    visit = opened(address + CHAPTER, request.param, 800)
     press_slash(visit.tab, "kv cache")
     return visit
 
@@ -51,12 +35,9 @@ def test_results_come_while_one_types(typed):
     options = typed.tab.locator(OPTIONS)
     before = options.first.inner_text()
     assert in_view(options.first)
-    typed.tab.locator(FIELD).fill("kv")
     typed.tab.locator(FIELD).fill("einsum")
-    until(
-        typed.tab,
-        "document.querySelector('#search-list').innerText.includes('einsum')",
-    )
+    listed = typed.tab.locator("#search-list").filter(has_text="einsum")
+    listed.wait_for()
     assert options.first.inner_text() != before
     typed.tab.locator(FIELD).fill("")
     assert not options.first.is_visible()
@@ -77,9 +58,8 @@ def test_the_keyboard_does_all(typed):
             assert chosen.get_attribute("id") == active and in_view(chosen)
     tab.keyboard.press("ArrowUp")
     assert "All" in chosen.inner_text() and in_view(chosen)
-    tab.keyboard.press("ArrowDown")
-    tab.keyboard.press("ArrowDown")
-    tab.keyboard.press("ArrowDown")
+    for _ in range(3):
+        tab.keyboard.press("ArrowDown")
     target = chosen.get_attribute("href").partition("#")[2]
     tab.keyboard.press("Enter")
     tab.wait_for_url(f"**#{target}")
@@ -87,36 +67,12 @@ def test_the_keyboard_does_all(typed):
 
 
 @pytest.mark.slow
-def test_escape_closes_the_list_first_and_then_the_menu(typed):
-    tab, field = typed.tab, typed.tab.locator(FIELD)
-    is_narrow = tab.locator(".menu-button").is_visible()
-    tab.keyboard.press("Escape")
-    assert not tab.locator(".search-panel").is_visible()
-    assert field.input_value() == "kv cache" and field.is_visible()
-    assert field.get_attribute("aria-expanded") == "false"
-    tab.keyboard.press("ArrowDown")
-    tab.wait_for_selector(OPTIONS)
-    tab.keyboard.press("Escape")
-    if is_narrow:  # first the field is emptied, as browsers do
-        tab.keyboard.press("Escape")
-        assert field.input_value() == "" and field.is_visible()
-        tab.keyboard.press("Escape")
-        assert not field.is_visible()
-
-
-@pytest.mark.slow
-def test_enter_alone_leads_to_all_results(typed):
-    typed.tab.keyboard.press("Enter")
-    typed.tab.wait_for_url("**/search.html?q=kv+cache")
-    typed.tab.wait_for_selector(RESULTS)
-    assert typed.tab.locator(RESULTS).count() > 8
-
-
-@pytest.mark.slow
-def test_the_list_is_a_listbox_fits_and_closes_on_a_click_beside_it(typed):
+def test_the_list_fits_and_closes(typed):
+    """By a click beside it, or by Escape, which then empties the field."""
     tab, width = typed.tab, typed.tab.viewport_size["width"]
     field = tab.get_by_role("combobox", name="Search the book")
-    assert field.get_attribute("aria-expanded") == "true"
+    is_open = "(field) => field.ariaExpanded === 'true'"
+    assert field.evaluate(is_open)
     listbox = tab.get_by_role("listbox", name="Results")
     assert field.get_attribute("aria-controls") == listbox.get_attribute("id")
     assert listbox.get_by_role("option").count() >= 8
@@ -127,25 +83,47 @@ def test_the_list_is_a_listbox_fits_and_closes_on_a_click_beside_it(typed):
     box = panel.bounding_box()
     assert 0 <= box["x"] and box["x"] + box["width"] <= width
     assert panel.evaluate("(p) => p.scrollWidth <= p.clientWidth")
-    assert all(
-        o.bounding_box()["height"] >= 24 for o in panel.locator("a").all()
-    )
-    if not tab.locator(".menu-button").is_visible():
-        tab.mouse.click(width - 300, 700)
+    for option in panel.locator("a").all():
+        assert option.bounding_box()["height"] >= 24
+    is_narrow = tab.locator(".menu-button").is_visible()
+
+    def open_again():
+        tab.keyboard.press("ArrowDown")
+        tab.wait_for_selector(OPTIONS)
+
+    if not is_narrow:
+        tab.mouse.click(width - 8, 700)  # where nothing stands
         assert not panel.is_visible()
+        field.focus()
+        open_again()
+    tab.keyboard.press("Escape")
+    assert not panel.is_visible()
+    assert field.input_value() == "kv cache" and field.is_visible()
+    assert not field.evaluate(is_open)
+    open_again()
+    tab.keyboard.press("Escape")
+    if is_narrow:  # the menu closes last; first browsers empty the field
+        tab.keyboard.press("Escape")
+        assert field.input_value() == "" and field.is_visible()
+        tab.keyboard.press("Escape")
+        assert not field.is_visible()
+        return
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/search.html?q=kv+cache")
+    tab.wait_for_selector(RESULTS)
+    assert tab.locator(RESULTS).count() > 8
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width, scheme", [(320, "dark"), (1440, "light")])
-def test_axe_has_no_complaint(opened, address, width, scheme):
-    field = opened(address + CHAPTER, width, scheme)
+@pytest.mark.parametrize("width", [320, 1440])
+def test_what_is_found_is_legible(opened, address, width):
+    field = opened(address + CHAPTER, width)
     press_slash(field.tab, "padding mask")
-    page = opened(f"{address}search.html?q=mask", width, scheme)
+    page = opened(f"{address}search.html?q=mask", width)
     page.tab.wait_for_selector(RESULTS)
     for visit, part in ((field, ".menu"), (page, "body")):
         visit.tab.keyboard.press("ArrowDown")
-        assert violations(visit.tab, part) == []
-        assert visit.look(colours=True)["tooFaint"] == []
+        assert_legible(visit, part)
 
 
 @pytest.fixture(params=["http", slow("file")])
@@ -203,16 +181,11 @@ def test_the_search_page_keeps_the_query_in_its_address(opened, root):
     field = tab.locator("main [name=q]")
     assert field.input_value() == "einsum"
     field.fill("overflow")
-    until(
-        tab,
-        "document.querySelector('#search-results mark')"
-        "?.textContent.startsWith('overflow')",
-    )
+    marks = tab.locator("#search-results mark")
+    marks.filter(has_text="overflow").first.wait_for()
     assert tab.url.endswith("search.html?q=overflow")
-    marked = tab.locator("#search-results mark").all_text_contents()
-    assert {re.sub("(s|ed|ing)$", "", m.lower()) for m in marked} == {
-        "overflow"
-    }
+    found = re.compile("overflow(s|ed|ing)?", re.I)
+    assert all(map(found.fullmatch, marks.all_text_contents()))
     field.press("ArrowDown")
     focused = "document.activeElement.closest('#search-results li')"
     assert tab.evaluate(f"!!{focused} && !{focused}.previousElementSibling")
@@ -235,12 +208,12 @@ def test_a_lost_index_is_said_and_asked_for_again(
     tab.route("**/search-index.js", lambda route: route.abort())
     tab.goto(address + page)
     tab.locator(field).fill("mask")
-    said = f"document.querySelector('{status}').textContent"
-    until(tab, f"{said} === 'The search could not be loaded'")
+    said = tab.locator(status)
+    said.get_by_text("The search could not be loaded").wait_for()
     tab.unroute("**/search-index.js")
     tab.locator(field).fill("masks")
     tab.wait_for_selector(link)
-    assert re.fullmatch(r"\d+ sections", tab.evaluate(said))
+    assert re.fullmatch(r"\d+ sections", said.inner_text())
 
 
 @pytest.mark.slow

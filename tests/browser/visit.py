@@ -1,12 +1,13 @@
 """One visit of a browser to one page, and what is noticed on the way."""
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from playwright.sync_api import Error
 
 HERE = Path(__file__).parent
+CHAPTER = "book/05_heads.html"
 PROBE = (HERE / "probe.js").read_text()
 MEASURE = (HERE / "measure.js").read_text()
 WIDE = (HERE / "wide.css").read_text()
@@ -19,7 +20,7 @@ new PerformanceObserver((list) => {
 """
 FONTS = "document.fonts.ready.then(() => true)"
 UNFOLD = """
-document.querySelectorAll("details").forEach((box) => (box.open = true))
+for (const box of document.querySelectorAll("details")) box.open = true;
 """
 # As an element it would be refused: the pages have a policy.
 ADD_STYLE = """(text) => {
@@ -62,16 +63,14 @@ def comes(tab, condition):
     return False
 
 
-@contextmanager
-def on_desktop(browser, address):
-    """A visit to a page in a wide window of its own."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    visit = Visit(context.new_page())
-    visit.load(address)
-    try:
-        yield visit
-    finally:
-        context.close()
+def in_view(locator):
+    """Does the element stand in the window?"""
+    window, box = locator.page.viewport_size, locator.bounding_box()
+    return (
+        box is not None
+        and 0 <= box["x"] <= box["x"] + box["width"] <= window["width"]
+        and 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
+    )
 
 
 @dataclass
@@ -109,9 +108,10 @@ class Visit:
         if response.status >= 400:
             self.failures.append(response.url)
 
-    def begin(self):
-        """Note anew: what comes from here on belongs to another page."""
+    def begin(self, url):
+        """Load another page, and note anew from here on."""
         self.requests, self.failures, self.messages = [], [], []
+        self.load(url)
 
     def load(self, url):
         self.tab.goto(url, wait_until="load")

@@ -1,10 +1,9 @@
 "use strict";
 (() => {
-  const { h, s, fixed, move, Base, define } = globalThis.Explorer;
+  const { h, s, button, fixed, move, range, Base, define } = globalThis.Explorer;
   const END = "▪", SIGNS = { "<eos>": END, "<unk>": "?" };
   const PRUNED = 2, WIDEST = 6, LIMIT = 16;
   const OWN = "a date of yours";
-  const STATE = ["source", "text", "width", "penalty", "step", "row", "col"];
   // A box, and from one to the next; heights are tenths of a rem.
   const BOX = { width: 62, height: 30 }, NEXT = { width: 68, height: 46 };
 
@@ -51,15 +50,14 @@
         .box b { font-size: 0.75rem; }
       }`;
 
+    static state = ["source", "text", "width", "penalty", "step", "row", "col"];
+
     build(root) {
       this.trees = this.data("trees");
       this.alpha = this.data("alpha");
       Object.assign(this, { source: this.data("source"), penalty: false,
-        width: this.data("width"), text: "", step: LIMIT, row: 0, col: 0,
-        problem: "", live: null });
-      this.searchAll();
-      this.step = this.steps.length;
-      this.row = this.step - 1;
+        width: this.data("width"), text: "", step: Infinity, row: Infinity,
+        col: 0, steps: [], failed: "", live: null });
       this.legend = h("p", { class: "legend" });
       this.drawn = h("div", { class: "scroll", tabindex: -1, role: "group",
         "aria-label": "The steps of the search",
@@ -68,18 +66,6 @@
       this.note = h("p", { class: "note number", "aria-live": "polite" });
       root.append(this.controls(), this.asking(), this.legend, this.drawn,
         this.result, this.note);
-    }
-
-    get value() {
-      const state = STATE.map((name) => [name, this[name]]);
-      const plain = this.shown().map((found) => found.map((one) =>
-        [this.textOf(one.ids), one.logP, one.score, one.kept]));
-      return { ...Object.fromEntries(state), steps: plain };
-    }
-
-    set value(value) {
-      for (const name of STATE) if (name in value) this[name] = value[name];
-      this.again();
     }
 
     // --- The search -----------------------------------------------------
@@ -101,39 +87,38 @@
       return ids.map((id) => this.letters[id]).join("");
     }
 
-    searchAll() {
+    /** What is wrong with the question, or nothing. */
+    get problem() {
+      if (this.source !== OWN) return "";
+      return this.live?.read(this.text).problem ?? (this.failed ||
+        "Write a date in words, and press “Ask it”.");
+    }
+
+    /** Search anew if something else is asked. */
+    search() {
+      const asked = `${this.source} ${this.text} ${this.width} ${this.penalty}`;
+      if (this.problem || asked === this.asked) return;
+      this.asked = asked;
+      const isWhole = this.step >= this.steps.length;
       const next = this.next(), eos = this.letters.indexOf(END);
       const alpha = this.penalty ? this.alpha : 0;
       const run = (width) => [...globalThis.beamSearch(next, eos,
         { width, alpha, limit: LIMIT, shown: width + PRUNED })];
       this.steps = run(this.width);
       this.greedy = run(1).at(-1)[0];
+      if (isWhole) this.step = this.steps.length;
     }
 
     shown() {
       return this.steps.slice(0, this.step);
     }
 
-    again() {
-      const whole = this.step >= this.steps.length;
-      const asked = this.source === OWN && this.live?.read(this.text);
-      this.problem = asked ? asked.problem : "";
-      if (this.source === OWN && !this.live) {
-        this.problem = "Write a date in words, and press “Ask it”.";
-      }
-      if (!this.problem) this.searchAll();
-      const most = this.steps.length;
-      this.step = whole ? most : Math.min(this.step, most);
-      this.changed();
-    }
-
     put(name, value) {
-      this[name] = value;
       if (name === "source") this.step = Infinity;
       if (["source", "width", "penalty"].includes(name)) {
         [this.row, this.col] = [Infinity, 0];
-        this.again();
-      } else this.changed();
+      }
+      super.put(name, value);
     }
 
     async ask(text) {
@@ -141,43 +126,31 @@
       try {
         this.live ??= await globalThis.LiveDates.load();
         [this.step, this.row, this.col] = [Infinity, Infinity, 0];
-        this.again();
       } catch (error) {
-        this.problem = error.message;
-        this.changed();
+        this.failed = error.message;
       }
+      this.update();
     }
 
     // --- What is asked --------------------------------------------------
     controls() {
       const names = [...Object.keys(this.trees), OWN];
-      const step = this.slider("step", "steps", { min: 1, max: LIMIT });
-      this.inputs.unshift(() => {
-        step.querySelector("input").max = this.steps.length;
-      });
       return h("div", { class: "controls" },
         this.select("source", "asked for",
           Object.fromEntries(names.map((name) => [name, name]))),
-        this.slider("width", "beams", { min: 1, max: WIDEST,
-          text: (n) => (n === 1 ? "1, greedy" : `${n}`) }),
-        step,
+        this.slider("width", "beams", range(WIDEST, 1),
+          (n) => (n === 1 ? "1, greedy" : `${n}`)),
+        this.slider("step", "steps", () => range(this.steps.length, 1)),
         this.toggle("penalty", `length penalty, α = ${this.alpha}`));
     }
 
     asking() {
-      const field = h("input", { type: "text", spellcheck: "false",
-        autocomplete: "off", "aria-label": "A date in words" });
-      const button = h("button");
-      const weight = globalThis.dateModel ? ""
-        : ` (loads ${this.data("kilobytes")} kB)`;
-      const form = h("form", { onsubmit: (event) => {
-        event.preventDefault();
-        this.ask(field.value);
-      } }, field, button);
+      const { form, field, send, offer } = globalThis.LiveDates.form(
+        this.data("kilobytes"), (text) => this.ask(text));
       this.inputs.push(() => {
         form.hidden = this.source !== OWN;
         if (this.text) field.value = this.text;
-        button.textContent = this.live ? "Ask it" : `Ask it${weight}`;
+        send.textContent = this.live ? "Ask it" : offer;
       });
       return form;
     }
@@ -189,7 +162,7 @@
         [steps.length, steps[this.row].length]);
       if (!to) return;
       [this.row, this.col] = to;
-      this.changed();
+      this.update();
       this.drawn.querySelector(".box[tabindex='0']").focus();
     }
 
@@ -204,6 +177,8 @@
     }
 
     update() {
+      this.search();
+      this.step = Math.min(this.step, this.steps.length);
       const steps = this.shown();
       this.row = Math.min(this.row, steps.length - 1);
       this.col = Math.min(this.col, steps[this.row].length - 1);
@@ -247,22 +222,21 @@
       const text = this.textOf(one.ids), fate = this.fate(one);
       const here = row === this.row && col === this.col;
       const number = this.penalty ? one.score : one.logP;
-      return h("button", { type: "button", "--row": row, "--col": col,
+      return button([h("b", {}, text.slice(0, -1), h("u", {}, text.slice(-1))),
+        fixed(number, 3), h("span", { class: "visually-hidden" }, ` ${fate}`)],
+      () => {
+        this.row = row;
+        this.put("col", col);
+      }, { "--row": row, "--col": col,
         class: `box ${fate}${here ? " here" : ""}`,
-        tabindex: here ? 0 : -1, "aria-pressed": String(here),
-        onclick: () => {
-          this.row = row;
-          this.put("col", col);
-        } },
-      h("b", {}, text.slice(0, -1), h("u", {}, text.slice(-1))),
-      fixed(number, 3), h("span", { class: "visually-hidden" }, ` ${fate}`));
+        tabindex: here ? 0 : -1, "aria-pressed": String(here) });
     }
 
     /** How a sum came about, letter by letter. */
     sum(one) {
-      const { ids, row, col } = { ids: one.ids, row: this.row, col: this.col };
+      const { ids } = one;
       let before = 0;
-      const terms = this.path(row, col).reverse().map((place) => {
+      const terms = this.path(this.row, this.col).reverse().map((place) => {
         const [r, c] = place.split(" ").map(Number);
         const more = this.steps[r][c].logP - before;
         before += more;

@@ -7,8 +7,8 @@
    *
    * next(ids, state): log p of each token after a beam, and a new state.
    */
-  globalThis.beamSearch = function* (next, eos, options = {}) {
-    const { width = 4, alpha = 0.6, limit = 64, shown = width } = options;
+  globalThis.beamSearch = function* (next, eos,
+    { width, alpha, limit, shown }) {
     const score = (logP, length) => logP / ((5 + length) / 6) ** alpha;
     let beams = [{ ids: [], logP: 0, score: 0, ended: false }];
     const onward = (beam, parent) => {

@@ -1,7 +1,8 @@
 "use strict";
 // One attention writes a text token by token, without a cache and with one.
 (() => {
-  const { h, Base, define } = globalThis.Explorer;
+  const { h, button, grouped, range, total, Base, define } =
+    globalThis.Explorer;
   const MARKS = { new: "●", again: "=", hidden: "×", kept: "✓", none: "" };
   const WORDS = {
     new: "computed, for the first time",
@@ -12,7 +13,6 @@
   };
   const WAYS = ["Without a cache", "With a cache"];
   const PAUSE = 1200;
-  const grouped = (x) => x.toLocaleString("en-US");
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
   /** Multiplications of one step: four matrices, then scores and means. */
@@ -95,13 +95,13 @@
         .controls .name { flex: none; }
       }`;
 
+    static state = ["length", "width", "step"];
+
     build(root) {
       this.tokens = this.data("tokens");
-      this.length = this.data("length", Math.min(6, this.tokens.length));
+      this.length = this.data("length");
       this.width = 64;
-      this.step = this.data("step", 1);
-      const button = (words, act) =>
-        h("button", { type: "button", onclick: act }, words);
+      this.step = this.data("step");
       this.back = button("◀ Back", () => this.go(this.step - 1));
       this.next = button("Next ▶", () => this.go(this.step + 1));
       this.run = button("Play", () => this.play(!this.timer));
@@ -111,9 +111,9 @@
       root.append(
         h("div", { class: "controls" },
           h("div", { class: "buttons" }, this.back, this.next, this.run),
-          this.stepper(),
-          this.slider("length", "Text length",
-            { min: 1, max: this.tokens.length }),
+          this.slider("step", "Step", () => range(this.length, 1),
+            (step) => `${step} of ${this.length}`),
+          this.slider("length", "Text length", range(this.tokens.length, 1)),
           this.select("width", "Width", { 16: "16", 64: "64", 256: "256",
             1024: "1,024" })),
         this.said, this.panels, this.legend(), this.counts,
@@ -124,19 +124,6 @@
     }
 
     disconnectedCallback() { this.play(false); }
-
-    /** The slider of the steps, whose end moves with the text. */
-    stepper() {
-      const label = this.slider("step", "Step", { min: 1, max: 1,
-        text: (step) => `${step} of ${this.length}` });
-      this.inputs.unshift(() => {
-        this.width = Number(this.width);
-        this.length = Math.min(this.length, this.tokens.length);
-        this.step = Math.max(1, Math.min(this.step, this.length));
-        label.querySelector("input").max = this.length;
-      });
-      return label;
-    }
 
     legend() {
       const shown = Object.entries(WORDS).filter(([state]) => MARKS[state]);
@@ -175,26 +162,25 @@
     }
 
     /** Both ways: rows and multiplications so far, and numbers kept. */
-    get value() {
-      const { step, length, width } = this;
-      const sum = (way) => Array.from({ length: step },
-        (_, i) => STEPS[way](i + 1, width)).reduce((a, b) => a + b);
-      return { step, length, width,
-        rows: [(step * (step + 1)) / 2, step],
+    get found() {
+      const { step, width } = this;
+      return { rows: [total(range(step, 1)), step],
         now: STEPS.map((count) => count(step, width)),
-        multiplications: [sum(0), sum(1)],
+        multiplications: STEPS.map((count) =>
+          total(range(step, 1).map((t) => count(t, width)))),
         stored: [0, 2 * step * width] };
     }
 
-    set value(wanted) {
+    get value() { return super.value; }
+
+    set value(given) {
       this.play(false);
-      for (const name of ["length", "width", "step"]) {
-        if (name in wanted) this[name] = wanted[name];
-      }
-      this.changed();
+      super.value = given;
     }
 
     update() {
+      this.length = Math.min(this.length, this.tokens.length);
+      this.step = Math.min(this.step, this.length);
       super.update();
       // `disabled` would take the keyboard's place away.
       this.back.ariaDisabled = String(this.step === 1);
@@ -237,7 +223,7 @@
 
     /** The counters, with the formulas of the step. */
     count() {
-      const { rows, now, multiplications, stored } = this.value;
+      const { rows, now, multiplications, stored } = this.found;
       const { step: t, width: d } = this;
       const line = (name, numbers, below) => h("tr", {},
         h("th", { scope: "row" }, name), numbers.map((x, way) =>

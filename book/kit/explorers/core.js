@@ -21,6 +21,8 @@
   const s = (tag, props = {}, ...kids) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), props,
       kids);
+  const button = (words, onclick, props = {}) =>
+    h("button", { type: "button", onclick, ...props }, words);
   /** A number as text, with a real minus and no negative zero. */
   const fixed = (x, digits = 2) => {
     if (Number.isNaN(x)) return "NaN";
@@ -28,6 +30,13 @@
     const text = Math.abs(x).toFixed(digits);
     return x < 0 && Number(text) !== 0 ? `−${text}` : text;
   };
+  const grouped = (x) => x.toLocaleString("en-US");
+  /** An exponent, as it stands above a line. */
+  const raised = (n) => String(n).replace("-", "⁻")
+    .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+  const range = (n, first = 0) =>
+    Array.from({ length: n }, (_, i) => first + i);
+  const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
   /** Where a key leads from [row, column] in a grid; null if nowhere. */
   const move = (event, [row, column], [rows, columns]) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return null;
@@ -142,17 +151,38 @@
   };
   let shared;
 
-  /** An explorer has `build(root)`, `update()`, and `value` to get and set. */
+  /** What a chart stands on: lines at some heights, a scale, its name.
+   * `x` and `y` say where a number stands; `words` are those of the scale. */
+  const axes = ({ x, y, left, right, bottom, levels, level = String, scale,
+    words = String, name }) => {
+    const text = (at, down, said, anchor = "middle") =>
+      s("text", { x: at, y: down, "text-anchor": anchor }, said);
+    return [
+      levels.map((n) => [
+        s("path", { class: n ? "grid" : "axis",
+          d: `M${left},${y(n)}H${right}` }),
+        text(left - 8, y(n) + 4, level(n), "end")]),
+      scale.map((n) => text(x(n), bottom + 18, words(n))),
+      text((left + right) / 2, bottom + 36, name),
+    ].flat(2);
+  };
+
+  /** An explorer has `build(root)`, and `update()`, which draws it. What a
+   * reader chose stands in the fields that `state` names. */
   class Base extends HTMLElement {
+    static groups = 0;
+    static css = "";
+    static state = [];
+
     connectedCallback() {
       if (this.shadowRoot) return;
-      const { title, css = "" } = this.constructor;
+      const { title, css } = this.constructor;
       const shadow = this.attachShadow({ mode: "open" });
       shadow.adoptedStyleSheets = [shared ??= sheet(CSS), sheet(css)];
       this.style.colorScheme = scheme();
       this.inputs = [];
-      const again = h("button", { type: "button", class: "plain",
-        onclick: () => { this.value = this.start; } }, "Start again");
+      const again = button("Start again",
+        () => { this.value = this.start; }, { class: "plain" });
       const root = h("div", { class: "frame", role: "group",
         "aria-label": title }, h("div", { class: "head" },
         h("p", { class: "title" }, title), again));
@@ -161,7 +191,7 @@
       try {
         this.build(root);
         this.update();
-        this.start = structuredClone(this.value);
+        this.start = this.value;
         this.setAttribute("data-ready", "");
       } catch (error) { // what stands in the page shows again
         root.remove();
@@ -171,9 +201,21 @@
     }
 
     /** What the page gives as data-…, in JSON. */
-    data(name, otherwise) {
-      const text = this.dataset[name];
-      return text === undefined ? otherwise : JSON.parse(text);
+    data(name) {
+      return JSON.parse(this.dataset[name]);
+    }
+
+    get value() {
+      const { state } = this.constructor;
+      return structuredClone(
+        Object.fromEntries(state.map((name) => [name, this[name]])));
+    }
+
+    set value(given) {
+      for (const name of this.constructor.state) {
+        if (name in given) this[name] = structuredClone(given[name]);
+      }
+      this.update();
     }
 
     /** Draw from the state; explorers add to it. */
@@ -181,25 +223,21 @@
       for (const redraw of this.inputs) redraw();
     }
 
-    /** To be called after each change of the state. */
-    changed() {
-      this.update();
-      this.dispatchEvent(new CustomEvent("explorer-change",
-        { bubbles: true, composed: true, detail: this.value }));
-    }
-
     put(name, value) {
       this[name] = value;
-      this.changed();
+      this.update();
     }
 
-    /** A slider for this[name]; `text` says the number for eye and ear. */
-    slider(name, label, { min, max, step = 1, text = String }) {
-      const input = h("input", { type: "range", min, max, step,
-        oninput: () => this.put(name, Number(input.value)) });
+    /** A slider for this[name] on a list, which a function gives if it
+     * changes; `text` says the value for eye and ear. */
+    slider(name, label, list, text = grouped) {
+      const values = () => typeof list === "function" ? list() : list;
+      const input = h("input", { type: "range", min: 0,
+        oninput: () => this.put(name, values()[input.value]) });
       const said = h("output");
       this.inputs.push(() => {
-        input.value = this[name];
+        input.max = values().length - 1;
+        input.value = values().indexOf(this[name]);
         said.textContent = text(this[name]);
         input.setAttribute("aria-valuetext", said.textContent);
       });
@@ -214,12 +252,17 @@
       return h("label", {}, input, label);
     }
 
+    /** What was pressed or picked, as a number where that is one. */
+    took(name, text) {
+      this.put(name, typeof this[name] === "number" ? Number(text) : text);
+    }
+
     /** One of a few for this[name], as radio buttons: {value: words}. */
     choice(name, legend, options) {
       const group = `${name}-${++Base.groups}`;
       const radios = Object.entries(options).map(([value, words]) => {
         const input = h("input", { type: "radio", name: group, value,
-          onchange: () => this.put(name, value) });
+          onchange: () => this.took(name, value) });
         this.inputs.push(() => {
           input.checked = String(this[name]) === value;
         });
@@ -231,17 +274,17 @@
     /** One of several for this[name], as a list that opens. */
     select(name, label, options) {
       const input = h("select", {
-        onchange: () => this.put(name, input.value) },
+        onchange: () => this.took(name, input.value) },
       Object.entries(options).map(([value, words]) =>
         h("option", { value }, words)));
       this.inputs.push(() => { input.value = this[name]; });
       return h("label", {}, h("span", { class: "name" }, label), input);
     }
   }
-  Base.groups = 0;
 
   const define = (tag, made) => {
     if (!customElements.get(tag)) customElements.define(tag, made);
   };
-  globalThis.Explorer = { h, s, fixed, move, Base, define };
+  globalThis.Explorer = { h, s, button, fixed, grouped, raised, range, total,
+    move, axes, Base, define };
 })();

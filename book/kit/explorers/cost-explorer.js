@@ -1,8 +1,9 @@
 "use strict";
 // What a decoder costs, operations and bytes, with the numbers put in.
 (() => {
-  const { h, s, Base, define } = globalThis.Explorer;
-  const LENGTHS = Array.from({ length: 17 }, (_, i) => 2 ** (i + 4));
+  const { h, s, grouped, raised, range, total, Base, define } =
+    globalThis.Explorer;
+  const LENGTHS = range(17, 4).map((power) => 2 ** power);
   const WIDTHS = [64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 5120,
     6144, 8192, 12288, 16384];
   const CARD = 80e9;
@@ -10,9 +11,8 @@
   const LEFT = 58, RIGHT = 20, TOP = 18, ROW = 24, AXIS = 22;
   const HEIGHT = TOP + 3 * ROW + AXIS;
 
-  const grouped = (x) => x.toLocaleString("en-US");
-  const divisors = (n, most) => Array.from({ length: Math.floor(most) },
-    (_, i) => i + 1).filter((k) => n % k === 0);
+  const divisors = (n, most) =>
+    range(Math.floor(most), 1).filter((k) => n % k === 0);
   const largest = (list, most) => list.filter((x) => x <= most).at(-1);
   /** Three digits; as many as there are of whole hundreds. */
   const short = (x) => x >= 100 ? grouped(Math.round(x))
@@ -24,8 +24,7 @@
   const operations = (x) => {
     if (x < 1e6) return grouped(x);
     const [digits, power] = x.toExponential(2).split("e+");
-    const raised = power.replace(/\d/g, (i) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[i]);
-    return `${digits} · 10${raised}`;
+    return `${digits} · 10${raised(power)}`;
   };
 
   /** Name, formula, the numbers put in, and the result, of each cost. */
@@ -100,9 +99,10 @@
       .card { stroke: var(--fg); stroke-dasharray: 4 3; }
       .dot { fill: var(--hi); }`;
 
+    static state = ["length", "width", "heads", "groups", "layers", "number"];
+
     build(root) {
-      const given = this.data("model");
-      Object.assign(this, { number: 2 }, given);
+      Object.assign(this, { number: 2 }, this.data("model"));
       this.plot = h("div");
       this.bar = h("div", { class: "bar", role: "img" });
       this.work = h("table", { class: "costs" });
@@ -110,11 +110,11 @@
       this.said = h("p", { class: "note", "aria-live": "polite" });
       root.append(
         h("div", { class: "controls" },
-          this.stops("length", "tokens n", () => LENGTHS),
-          this.stops("width", "width d", () => WIDTHS),
-          this.stops("heads", "heads H", () => this.allHeads),
-          this.stops("groups", "key heads G", () => this.allGroups),
-          this.slider("layers", "layers L", { min: 1, max: 128 }),
+          this.slider("length", "tokens n", LENGTHS),
+          this.slider("width", "width d", WIDTHS),
+          this.slider("heads", "heads H", () => this.allHeads),
+          this.slider("groups", "key heads G", () => this.allGroups),
+          this.slider("layers", "layers L", range(128, 1)),
           this.choice("number", "bytes a number b", { 1: 1, 2: 2, 4: 4 })),
         h("h3", {}, "Operations, to read the text"), this.bar,
         h("div", { class: "scale", "aria-hidden": "true" },
@@ -129,59 +129,34 @@
 
     get allGroups() { return divisors(this.heads, this.heads); }
 
-    /** A slider that stands on the numbers of a list, which may change. */
-    stops(name, label, list) {
-      const input = h("input", { type: "range", min: 0,
-        oninput: () => this.put(name, list()[input.value]) });
-      const said = h("output");
-      this.inputs.push(() => {
-        input.max = list().length - 1;
-        input.value = list().indexOf(this[name]);
-        said.textContent = grouped(this[name]);
-        input.setAttribute("aria-valuetext", said.textContent);
-      });
-      return h("label", {}, h("span", { class: "name" }, label), input, said);
-    }
-
-    get costs() {
-      const { length: n, width: d, heads, groups, layers: l } = this;
+    costs(of) {
+      const { length: n, width: d, heads, groups, layers: l, number: b } = this;
       const letters = { n, d, h: heads, kv: (d / heads) * groups,
-        share: `${groups}/${heads}`, l, b: Number(this.number) };
-      return (of) => Object.fromEntries(Object.entries(of).map(
+        share: `${groups}/${heads}`, l, b };
+      return Object.fromEntries(Object.entries(of).map(
         ([name, [, , count]]) => [name, count(letters)]));
     }
 
-    get value() {
-      const { length, width, heads, groups, layers } = this;
+    get found() {
       const only = (of) => Object.fromEntries(Object.entries(this.costs(of))
         .map(([name, [, result]]) => [name, result]));
-      return { length, width, heads, groups, layers,
-        number: Number(this.number), operations: only(WORK),
-        bytes: only(ROOM) };
-    }
-
-    set value(wanted) {
-      for (const name of ["length", "width", "heads", "groups", "layers",
-        "number"]) {
-        if (name in wanted) this[name] = wanted[name];
-      }
-      this.changed();
+      return { operations: only(WORK), bytes: only(ROOM) };
     }
 
     update() {
       this.heads = largest(this.allHeads, this.heads);
       this.groups = largest(this.allGroups, this.groups);
       super.update();
-      const work = this.value.operations, room = this.value.bytes;
-      const total = Object.values(work).reduce((a, b) => a + b);
-      const share = (x) => `${((100 * x) / total).toFixed(1)}%`;
+      const { operations: work, bytes: room } = this.found;
+      const all = total(Object.values(work));
+      const share = (x) => `${((100 * x) / all).toFixed(1)}%`;
       this.bar.replaceChildren(...Object.keys(WORK).map((name) =>
-        h("span", { class: name, "--share": work[name] / total })));
+        h("span", { class: name, "--share": work[name] / all })));
       this.bar.setAttribute("aria-label", Object.keys(WORK).map((name) =>
         `${WORK[name][0]} ${share(work[name])}`).join(", "));
       this.fill(this.work, WORK, operations, share);
       this.work.append(h("tr", {}, h("th", { scope: "row" }, "together"),
-        h("td", { "data-cost": "total" }, operations(total)), h("td")));
+        h("td", { "data-cost": "total" }, operations(all)), h("td")));
       this.fill(this.room, ROOM, bytes);
       this.say(room);
       this.draw();
@@ -213,7 +188,7 @@
 
     /** The bytes as dots on one logarithmic scale, and a card of 80 GB. */
     draw() {
-      const width = this.plot.clientWidth || 600, room = this.value.bytes;
+      const width = this.plot.clientWidth || 600, room = this.found.bytes;
       const x = (amount) => LEFT + (Math.max(0, Math.log2(amount) / 10)
         / (UNITS.length - 1)) * (width - LEFT - RIGHT);
       const line = (at, kind) => s("line", { class: kind, x1: x(at),

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { h, fixed, move, Base, define } = globalThis.Explorer;
+  const { h, button, fixed, move, range, Base, define } = globalThis.Explorer;
   const Parts = globalThis.DateParts;
   const VIEWS = { cross: "decoder, across to the text",
     self: "decoder, to what it has written", encoder: "encoder" };
@@ -12,11 +12,9 @@
   };
   const SWITCHES = { positions: "positions", scale: "scale 1/√d_head",
     causal: "causal mask", padding: "padding mask" };
-  const STATE = ["text", "view", "layer", "head", "step", "row", "width",
-    "picked", "pads", "silent", ...Object.keys(SWITCHES)];
-  const PARTS = { "encoder.blocks.*.attention": "encoder",
-    "decoder.blocks.*.self_attention": "decoder, self",
-    "decoder.blocks.*.cross_attention": "decoder, cross" };
+  const PARTS = { "encoder.blocks.0.attention": "encoder",
+    "decoder.blocks.0.self_attention": "decoder, self",
+    "decoder.blocks.0.cross_attention": "decoder, cross" };
   const BOOK = "the book's weights";
   const PAUSE = 150; // ms between two characters, so that eyes can follow
   const LOADING = "Loading the model …";
@@ -56,17 +54,19 @@
         .side { grid-template-columns: minmax(0, 1fr) 12rem; }
       }`;
 
+    static state = ["text", "view", "head", "step", "row", "width", "picked",
+      "pads", "silent", ...Object.keys(SWITCHES)];
+
     build(root) {
       this.examples = this.data("examples");
-      this.compact = this.data("compact", false);
+      this.compact = this.data("compact");
       const all = Object.keys(SWITCHES).map((name) => [name, true]);
-      Object.assign(this, { view: "cross", layer: 0, head: "mean", step: 6,
+      Object.assign(this, { view: "cross", head: "mean", step: 6,
         row: 0, width: 1, picked: 0, pads: 0, silent: [], live: null,
-        problem: "", unknown: [], changes: "", weights: BOOK,
-        shown: Infinity },
+        unknown: [], changes: "", weights: BOOK, shown: Infinity },
       Object.fromEntries(all));
       this.text = this.examples[0].text;
-      this.remember();
+      this.run();
       this.tiles = h("div");
       this.tops = Parts.tops(this.result.tops[0].length);
       this.look = h("div", { class: "scroll", tabindex: 0, role: "group",
@@ -87,89 +87,84 @@
           ...said, this.panels(root)].flat()));
     }
 
-    get value() {
-      const state = STATE.map((name) => [name, this[name]]);
-      const { problem } = this;
-      return { ...structuredClone(Object.fromEntries(state)),
-        iso: problem ? "" : this.written(), problem,
-        doubt: problem ? "" : this.judged().kind, weights: this.weights };
-    }
+    get value() { return { ...super.value, weights: this.weights }; }
 
-    set value(value) {
-      for (const name of STATE) if (name in value) this[name] = value[name];
-      this.field.value = this.text;
-      if (value.weights === BOOK) this.own(null);
-      this.again();
+    set value(given) {
+      if (given.weights === BOOK) this.own(null);
+      this.field.value = given.text ?? this.text;
+      this.stop();
+      super.value = given;
     }
 
     // --- What it says ---------------------------------------------------
     /** What is stored of the examples: enough until the model is here. */
     remember() {
       const found = this.examples.find(({ text }) => text === this.text);
-      this.problem = found ? "" : this.loading ? LOADING
-        : "Load the model to ask for this text.";
+      this.problem = this.failed || (found ? "" : this.loading ? LOADING
+        : "Load the model to ask for this text.");
       if (!found) return;
-      Object.assign(this, { unknown: [], changes: "" });
       const share = (value) =>
         Array.isArray(value) ? value.map(share) : value / 1000;
       this.result = { chars: [...found.text], tokens: found.tokens,
         tops: found.tops.map((row) => row.map(([t, p]) => [t, p / 1000])),
-        sure: found.tops.map(([[, p]]) => p / 1000),
-        cross: share(found.cross), beams: [] };
+        cross: share(found.cross[0]), beams: [] };
+    }
+
+    /** Ask what is here, if something else is to be asked. */
+    run() {
+      if (!this.live) return this.remember();
+      this.picked = Math.min(this.picked, this.width - 1);
+      const { text, pads, width, picked } = this;
+      const names = [...Object.keys(SWITCHES), "silent"];
+      const change = Object.fromEntries(names.map((n) => [n, this[n]]));
+      const question = JSON.stringify([text, pads, width, picked, change]);
+      if (question === this.question) return;
+      this.question = question;
+      this.stop();
+      const { plain, changes } = this.rule.plain(text);
+      const asked = this.live.read(plain, pads);
+      const { unknown, problem } = asked;
+      Object.assign(this, { unknown, problem, changes });
+      if (problem) return;
+      this.result = this.live.ask(asked, { change, width, picked });
     }
 
     async ask() {
-      if (this.live) return this.again(true);
+      if (this.live) return this.write();
+      this.stop();
       const isFirst = !this.loading; // else it asks for what stands there
       this.loading = true;           // when the model has come
-      this.again();
+      this.update();
       if (!isFirst) return;
-      let failed = "";
       try {
         this.book = this.live = await globalThis.LiveDates.load(
           { beamSearch: "beam-search.js", DateRule: "date-rule.js" });
         this.rule = new globalThis.DateRule(this.data("kinds"));
       } catch (error) {
-        failed = error.message;
+        this.failed = error.message;
       }
       this.loading = false;
-      if (this.live) return this.again(true);
-      this.problem = failed;
-      this.changed();
+      if (this.live) this.write();
+      else this.update();
     }
 
-    /** Write anew; with `play` the eye can follow. */
-    again(play = false) {
+    stop() {
       clearTimeout(this.timer);
       this.shown = Infinity;
-      if (this.live) this.run();
-      else this.remember();
-      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      if (play && !this.problem) {
-        this.step = this.last();
-        if (!still) {
-          this.note.textContent = this.verdict.textContent = "";
-          this.shown = 1;
-          this.update();
-          return this.play(1);
-        }
-      }
-      this.changed();
+      this.failed = "";
     }
 
-    run() {
-      const { plain, changes } = this.rule.plain(this.text);
-      const asked = this.live.read(plain, this.pads);
-      Object.assign(this, { unknown: asked.unknown, problem: asked.problem,
-        changes });
-      if (asked.problem) return;
-      const names = [...Object.keys(SWITCHES), "silent"];
-      const change = Object.fromEntries(names.map((n) => [n, this[n]]));
-      this.picked = Math.min(this.picked, this.width - 1);
-      this.result = this.live.ask(asked,
-        { change, width: this.width, picked: this.picked });
-      this.step = Math.min(this.step, this.result.tokens.length - 1);
-      this.row = Math.min(this.row, asked.chars.length - 1);
+    /** Write so that the eye can follow. */
+    write() {
+      this.stop();
+      this.run();
+      if (!this.problem) this.step = this.last();
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      if (still || this.problem) return this.update();
+      this.note.textContent = this.verdict.textContent = "";
+      this.shown = 1;
+      this.update();
+      this.play(1);
     }
 
     /** Without the end. */
@@ -196,12 +191,11 @@
     }
 
     play(shown) {
-      const { length } = this.result.tokens;
       this.shown = shown;
       this.step = Math.min(shown - 1, this.last());
-      if (shown > length) {
+      if (shown > this.result.tokens.length) {
         this.shown = Infinity;
-        return this.changed();
+        return this.update();
       }
       this.timer = setTimeout(() => this.play(shown + 1), PAUSE);
       this.draw();
@@ -209,25 +203,21 @@
 
     // --- What is asked --------------------------------------------------
     asking() {
-      const field = h("input", { type: "text", spellcheck: "false",
-        autocomplete: "off", "aria-label": "A date in words" });
+      const { form, field, send, offer } = globalThis.LiveDates.form(
+        this.data("kilobytes"), (text) => {
+          this.text = text;
+          this.ask();
+        });
       field.value = this.text;
       this.field = field; // it is a reader's own: no redrawing writes there
       field.oninput = () => this.verdict.classList.toggle("stale",
         field.value !== this.text);
-      const button = h("button");
-      const weight = globalThis.dateModel ? "" :
-        ` (loads ${this.data("kilobytes")} kB)`;
       this.inputs.push(() => {
-        button.setAttribute("aria-disabled", String(Boolean(this.loading)));
-        button.textContent = this.loading ? "Loading …"
-          : this.live ? "Write" : `Ask it${weight}`;
+        send.setAttribute("aria-disabled", String(Boolean(this.loading)));
+        send.textContent = this.loading ? "Loading …"
+          : this.live ? "Write" : offer;
       });
-      return h("form", { onsubmit: (event) => {
-        event.preventDefault();
-        this.text = field.value;
-        this.ask();
-      } }, field, button);
+      return form;
     }
 
     learnt() {
@@ -237,12 +227,13 @@
     choosing() {
       return h("div", { class: "chips", role: "group",
         "aria-label": "Examples" }, this.examples.map((example) => {
-        const chip = h("button", { type: "button", onclick: () => {
-          this.text = this.field.value = example.text;
-          this.again(true);
-        } }, this.compact ? example.text : example.language);
+        const { text, language } = example;
+        const chip = button(this.compact ? text : language, () => {
+          this.text = this.field.value = text;
+          this.write();
+        });
         this.inputs.push(() => chip.setAttribute("aria-pressed",
-          String(this.text === example.text)));
+          String(this.text === text)));
         return chip;
       }));
     }
@@ -250,11 +241,8 @@
     viewing() {
       const view = this.select("view", "attention", VIEWS);
       this.inputs.push(() => { view.hidden = !this.live; });
-      const heads = this.result.cross[0].map((_, n) => [`head ${n}`, `${n}`]);
-      const layers = this.result.cross.map((_, n) => [`${n}`, `${n}`]);
+      const heads = this.result.cross.map((_, n) => [`head ${n}`, `${n}`]);
       return h("div", { class: "controls" }, view,
-        layers.length === 1 ? null :
-          this.select("layer", "layer", Object.fromEntries(layers)),
         this.choice("head", "head",
           { mean: "mean", ...Object.fromEntries(heads) }));
     }
@@ -274,34 +262,24 @@
       return [more, ...made];
     }
 
-    /** A change of the state that must be written anew. */
-    put(name, value) {
-      this[name] = value;
-      if (name in SWITCHES || ["pads", "width", "picked"].includes(name)) {
-        this.again();
-      } else this.changed();
-    }
-
     removing() {
       const switches = Object.entries(SWITCHES)
         .map(([name, words]) => this.toggle(name, words));
       return ["Take something away",
         h("div", { class: "controls" }, switches,
-          this.slider("pads", "PAD behind the text", { min: 0, max: 30 })),
-        Object.entries(PARTS).flatMap(([name, words]) =>
-          this.result.cross.map((_, layer) =>
-            this.heads(name.replace("*", layer), words)))];
+          this.slider("pads", "PAD behind the text", range(31))),
+        Object.entries(PARTS).map(([name, words]) =>
+          this.heads(name, words))];
     }
 
     heads(name, words) {
       return h("fieldset", { class: "heads" },
         h("legend", {}, `heads: ${words}`),
-        this.result.cross[0].map((_, n) => {
+        this.result.cross.map((_, n) => {
           const head = `${name}.${n}`;
           const box = h("input", { type: "checkbox", onchange: () => {
             const others = this.silent.filter((one) => one !== head);
-            this.silent = box.checked ? others : [...others, head];
-            this.again();
+            this.put("silent", box.checked ? others : [...others, head]);
           } });
           this.inputs.push(() => {
             box.checked = !this.silent.includes(head);
@@ -317,15 +295,15 @@
       this.inputs.push(() => list.replaceChildren(...(
         this.result.beams.length ? [h("table", { class: "beams" },
           h("tr", {}, header), this.result.beams.map((beam, n) => h("tr", {},
-            h("td", {}, h("button", { type: "button", "data-key": `beam ${n}`,
-              "aria-pressed": String(n === this.picked),
-              onclick: () => this.put("picked", n),
-            }, h("code", {}, this.live.text(beam.ids) || "nothing"))),
+            h("td", {}, button(
+              h("code", {}, this.live.text(beam.ids) || "nothing"),
+              () => this.put("picked", n), { "data-key": `beam ${n}`,
+                "aria-pressed": String(n === this.picked) })),
             h("td", {}, fixed(beam.logP, 3)),
             h("td", {}, fixed(beam.score, 3)))))] : [])));
       return ["Greedy or beam search",
-        this.slider("width", "beams", { min: 1, max: 8,
-          text: (n) => (n === 1 ? "1, greedy" : `${n}`) }), list];
+        this.slider("width", "beams", range(8, 1),
+          (n) => (n === 1 ? "1, greedy" : `${n}`)), list];
     }
 
     replacing(root) {
@@ -333,18 +311,18 @@
         try {
           this.own(this.book.withFile(await file.arrayBuffer()), file.name);
         } catch (error) {
-          this.changed();
+          this.update();
           this.note.textContent = error.message;
           return this.note.classList.add("warn");
         }
-        this.again(true);
+        this.write();
       };
       const input = h("input", { type: "file", accept: ".safetensors",
         onchange: () => input.files.length && read(input.files[0]) });
-      const back = h("button", { type: "button", onclick: () => {
+      const back = button("Back to the book's", () => {
         this.own(null);
-        this.again();
-      } }, "Back to the book's");
+        this.update();
+      });
       const said = h("p", { class: "number" });
       this.inputs.push(() => {
         said.textContent = `It writes with ${this.weights}.`;
@@ -368,6 +346,7 @@
 
     own(live, name = BOOK) {
       this.live = live ?? this.book ?? null;
+      this.question = "";
       this.weights = name;
     }
 
@@ -375,7 +354,7 @@
     /** The rows of the view, who asks, and who is asked. */
     seen() {
       const { chars, tokens } = this.result;
-      const heads = this.result[this.view][Number(this.layer)];
+      const heads = this.result[this.view];
       const all = this.head === "mean" ? mean(heads)
         : heads[Number(this.head.slice(5))];
       const texts = this.view === "encoder" ? chars : tokens;
@@ -410,7 +389,7 @@
 
     /** Tiles and table, where another one is to be seen. */
     make() {
-      const made = [this.result, this.view, this.layer, this.head];
+      const made = [this.result, this.view, this.head];
       if (this.made?.every((part, i) => part === made[i])) return;
       this.made = made;
       const { tokens, atOnce } = this.result;
@@ -440,6 +419,9 @@
     }
 
     update() {
+      this.run();
+      this.step = Math.min(this.step, this.result.tokens.length - 1);
+      this.row = Math.min(this.row, this.result.chars.length - 1);
       if (!this.result[this.view]) this.view = "cross";
       const key = this.shadowRoot.activeElement?.dataset.key;
       super.update();

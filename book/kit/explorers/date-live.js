@@ -4,8 +4,10 @@
 // the rule that says whether an answer is to be trusted, date-rule.js.
 (() => {
   if (globalThis.LiveDates) return;
+  const { h } = globalThis.Explorer;
   const { Transformer, readSafetensors, softmax } = globalThis.Engine;
   const here = document.currentScript?.src;
+  const ALPHA = 0.6; // the length penalty of beams
   const LIMIT = 16; // tokens, where a broken model does not stop
   const loading = {};
 
@@ -37,6 +39,20 @@
       const [{ card, weights }] = await Promise.all(
         Object.entries(files).map(([name, file]) => fetched(file, name)));
       return new LiveDates(card, readSafetensors(bytes(weights)));
+    }
+
+    /** A field for a date, and what sends it; `offer` says what that loads. */
+    static form(kilobytes, ask) {
+      const field = h("input", { type: "text", spellcheck: "false",
+        autocomplete: "off", "aria-label": "A date in words" });
+      const send = h("button");
+      const form = h("form", { onsubmit: (event) => {
+        event.preventDefault();
+        ask(field.value);
+      } }, field, send);
+      const offer = globalThis.dateModel ? "Ask it"
+        : `Ask it (loads ${kilobytes} kB)`;
+      return { form, field, send, offer };
     }
 
     constructor(card, weights) {
@@ -100,10 +116,12 @@
     }
 
     /** What it writes, and all that is to be seen meanwhile. */
-    ask({ chars, ids }, { change, width = 1, picked = 0 } = {}) {
+    ask({ chars, ids }, { change, width, picked }) {
       const model = this.model.changed(change), { target } = this.card;
       const memory = model.encode(ids);
-      const beams = width > 1 ? this.search(ids, model, memory, width) : [];
+      const beams = width > 1 ? [...globalThis.beamSearch(
+        this.next(ids, model, memory), model.config.eos_id,
+        { width, alpha: ALPHA, limit: LIMIT, shown: width })].at(-1) : [];
       const chosen = beams[picked]?.ids;
       const choose = chosen && ((_, n) => chosen[n]);
       const limit = chosen ? chosen.length : LIMIT;
@@ -114,7 +132,7 @@
       const rows = tokens.map((_, t) => whole.logits.data.subarray(
         t * target.length, (t + 1) * target.length));
       return {
-        chars, beams, logits: whole.logits,
+        chars, beams,
         tokens: tokens.map((id) => target[id]),
         atOnce: rows.map((row) => target[row.indexOf(Math.max(...row))]),
         tops: steps.map((step) => this.top(step)),
@@ -130,13 +148,6 @@
           : model.step(model.begin(memory), model.config.bos_id);
         return [model.logP(step), step.cache];
       };
-    }
-
-    search(ids, model, memory, width) {
-      const next = this.next(ids, model, memory);
-      const steps = globalThis.beamSearch(next, model.config.eos_id,
-        { width, limit: LIMIT });
-      return [...steps].at(-1);
     }
 
     /** The probability of each next token. */

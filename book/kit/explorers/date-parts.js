@@ -120,9 +120,9 @@
   }
 
   /** The largest weights in words. */
-  function most(weights, keys, count = 3) {
+  function most(weights, keys) {
     return Array.from(weights, (w, j) => [w, j]).filter(([w]) => w >= 0.05)
-      .sort((a, b) => b[0] - a[0]).slice(0, count)
+      .sort((a, b) => b[0] - a[0]).slice(0, 3)
       .map(([w, j]) => `${sign(keys[j])} ${fixed(w)}`).join(", ");
   }
 

@@ -44,8 +44,8 @@ def kinds() -> dict:
 
 
 def written_by_weights(name: str) -> list | dict:
-    text = (FOLDER / f"date_{name}.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    """A file beside this one, by what it has."""
+    return json.loads((FOLDER / f"date_{name}.json").read_text("utf-8"))
 
 
 def date_explorer(compact: bool = False) -> Explorer:

@@ -1,15 +1,13 @@
 "use strict";
 // Size and gradient through a stack of new blocks, from recorded runs.
 (() => {
-  const { h, s, Base, define } = globalThis.Explorer;
+  const { h, s, raised, range, Base, define } = globalThis.Explorer;
   const KINDS = {
     size: ["Size of the vectors", "forward →"],
     gradient: ["Gradient that arrives", "← backward"],
   };
   const HEIGHT = 150, LEFT = 46, RIGHT = 14, TOP = 10, BOTTOM = 22;
 
-  const raised = (n) => String(n).replace("-", "⁻")
-    .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
   /** A power of ten as a reader would write it. */
   const power = (n) => Math.abs(n) <= 3 ? String(Number(`1e${n}`))
     : `10${raised(n)}`;
@@ -69,12 +67,12 @@
         .controls legend { grid-column: 1 / -1; }
       }`;
 
+    static state = ["arrangement", "compare", "depth", "block"];
+
     build(root) {
       this.record = this.data("record");
-      this.arrangement = this.data("arrangement", "no residual");
-      this.compare = "nothing";
-      this.depth = this.data("depth", 24);
-      this.block = 0;
+      Object.assign(this, { arrangement: this.data("arrangement"),
+        compare: "nothing", depth: this.data("depth"), block: 0 });
       const names = Object.keys(this.record.runs);
       const same = (list) => Object.fromEntries(list.map((x) => [x, x]));
       this.charts = h("div", { class: "charts",
@@ -82,31 +80,20 @@
         onpointermove: (event) => {
           if (event.buttons) this.point(event);
         } });
+      this.cursor = this.slider("block", "Read at block",
+        () => range(this.depth + 1), (block) => `${block} of ${this.depth}`);
+      this.cursor.className = "scrub";
       this.reading = h("table", { class: "reading" });
       root.append(
         h("div", { class: "controls" },
           this.choice("arrangement", "Blocks with", same(names)),
           this.select("compare", "Compare with", same(["nothing", ...names])),
           this.choice("depth", "How many", same(this.record.depths))),
-        this.charts,
-        this.cursor(), h("div", { "aria-live": "polite" }, this.reading),
+        this.charts, this.cursor, h("div", { "aria-live": "polite" }, this.reading),
         h("p", { class: "note" }, "Block 0 is the input. A gradient of size 1 "
           + `is put on the output. Means of ${this.record.seeds} seeds; `
           + "×/÷ and the pale band are one standard error."));
       new ResizeObserver(() => this.draw()).observe(this.charts);
-    }
-
-    /** The slider that says which block is read; its end moves. */
-    cursor() {
-      const label = this.slider("block", "Read at block", { min: 0, max: 1,
-        text: (block) => `${block} of ${this.depth}` });
-      label.className = "scrub";
-      this.inputs.unshift(() => {
-        this.depth = Number(this.depth);
-        this.block = Math.min(this.block, this.depth);
-        label.querySelector("input").max = this.depth;
-      });
-      return label;
     }
 
     point(event) {
@@ -125,23 +112,10 @@
       return two ? [this.arrangement, this.compare] : [this.arrangement];
     }
 
-    found(name) { return this.record.runs[name][this.depth]; }
-
-    get value() {
-      const { arrangement, compare, depth, block } = this;
-      const logs = (kind) => [...this.found(arrangement)[kind].mean];
-      return { arrangement, compare, depth, block,
-        size: logs("size"), gradient: logs("gradient") };
-    }
-
-    set value(wanted) {
-      for (const name of ["arrangement", "compare", "depth", "block"]) {
-        if (name in wanted) this[name] = wanted[name];
-      }
-      this.changed();
-    }
+    runs(name) { return this.record.runs[name][this.depth]; }
 
     update() {
+      this.block = Math.min(this.block, this.depth);
       super.update();
       this.draw();
       this.read();
@@ -150,8 +124,8 @@
     /** The powers of ten between which everything shown lies. */
     get range() {
       const logs = this.shown.flatMap((name) => Object.keys(KINDS).flatMap(
-        (kind) => this.found(name)[kind].mean.map((mean, i) =>
-          mean + Math.sign(mean) * this.found(name)[kind].error[i])));
+        (kind) => this.runs(name)[kind].mean.map((mean, i) =>
+          mean + Math.sign(mean) * this.runs(name)[kind].error[i])));
       return [Math.min(-1, Math.floor(Math.min(...logs))),
         Math.max(1, Math.ceil(Math.max(...logs)))];
     }
@@ -195,7 +169,7 @@
     }
 
     line(kind, name, place, x, y) {
-      const { mean, error } = this.found(name)[kind];
+      const { mean, error } = this.runs(name)[kind];
       const along = (logs) => logs.map((log, i) =>
         `${x(i).toFixed(2)},${y(log).toFixed(2)}`);
       const band = [...along(mean.map((log, i) => log + error[i])),
@@ -210,7 +184,7 @@
     say(kind) {
       const [title] = KINDS[kind];
       const ends = this.shown.map((name) => {
-        const { mean } = this.found(name)[kind];
+        const { mean } = this.runs(name)[kind];
         return `${name}: ${number(mean[0])} at the input, `
           + `${number(mean.at(-1))} after the last of ${this.depth} blocks`;
       });
@@ -221,7 +195,7 @@
     read() {
       const where = this.block ? `After block ${this.block}` : "At the input";
       const cell = (name, kind) => {
-        const { mean, error } = this.found(name)[kind];
+        const { mean, error } = this.runs(name)[kind];
         const factor = (10 ** error[this.block]).toFixed(2);
         return h("td", { "data-kind": kind }, number(mean[this.block]), " ",
           h("span", { class: "error" }, `×/÷ ${factor}`));

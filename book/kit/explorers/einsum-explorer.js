@@ -1,7 +1,7 @@
 "use strict";
 // Which numbers an einsum multiplies and sums for one cell of its result.
 (() => {
-  const { h, move, Base, define } = globalThis.Explorer;
+  const { h, button, move, range, total, Base, define } = globalThis.Explorer;
   const PATTERNS = {
     "id,jd->ij": "scores of words",
     "ij,jk->ik": "matrix product",
@@ -20,8 +20,6 @@
   const SHOWN = 16; // terms of a sum
   const WIDE = 8; // columns that fit a phone
 
-  const range = (n) => [...Array(n).keys()];
-  const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
   const flat = (place, sizes) =>
     place.reduce((at, n, axis) => at * sizes[axis] + n, 0);
@@ -106,10 +104,10 @@
           word-spacing: -0.25em; }
       }`;
 
+    static state = ["equation", "cell", "term"];
+
     build(root) {
-      const { equation, cell, sizes } = this.data("start");
-      this.usual = sizes;
-      this.begin(equation, cell);
+      Object.assign(this, this.data("start"), { term: null });
       this.typed = h("input", { type: "text", spellcheck: "false",
         autocapitalize: "off", autocomplete: "off", "aria-describedby": "wrong",
         oninput: () => this.write(this.typed.value.replace(/\s/g, "")) });
@@ -148,26 +146,26 @@
       const wrong = problem(equation);
       if (!wrong) {
         this.begin(equation);
-        this.changed();
+        this.update();
       } else if (this.wrong.textContent !== wrong) {
         this.wrong.textContent = wrong;
         this.typed.setAttribute("aria-invalid", "true");
       }
     }
 
-    begin(equation, cell = [], sizes = {}, numbers = []) {
-      Object.assign(this, { equation, cell, sizes, numbers, term: null });
+    begin(equation) {
+      Object.assign(this, { equation, cell: [], term: null });
     }
 
     /** The factors, the result, and what is multiplied for each cell. */
     read() {
       const [left, right] = this.equation.split("->");
-      const size = (a) => this.sizes[a] ?? this.usual[a] ?? 2;
+      const size = (a) => this.sizes[a] ?? 2;
       const tensor = (name, letters) =>
         ({ name, letters, sizes: [...letters].map(size) });
       const factors = left.split(",").map((letters, n) => {
         const made = tensor("ABC"[n], letters);
-        made.numbers = this.numbers[n] ?? digits(n, product(made.sizes));
+        made.numbers = digits(n, product(made.sizes));
         return made;
       });
       const letters = [...new Set(right + left.replaceAll(",", ""))];
@@ -185,21 +183,6 @@
         total(terms(cell).map((term) => product(term.numbers))));
       const cell = out.sizes.map((n, k) => Math.min(n - 1, this.cell[k] ?? 0));
       return { size, letters, summed, factors, out, cell, terms: terms(cell) };
-    }
-
-    get value() {
-      const { equation, term } = this;
-      const { letters, size, factors, out, cell, terms } = this.read();
-      return { equation, cell, term, terms, out: out.numbers,
-        sizes: Object.fromEntries(letters.map((a) => [a, size(a)])),
-        numbers: factors.map((f) => f.numbers) };
-    }
-
-    set value({ equation = this.equation, cell, sizes, numbers, term = null }) {
-      if (problem(equation)) throw new Error(problem(equation));
-      this.begin(equation, cell, sizes, numbers);
-      this.term = term;
-      this.changed();
     }
 
     update() {

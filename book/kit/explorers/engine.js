@@ -1,7 +1,8 @@
 "use strict";
-// The Transformer of lib/transformer.py, to be asked in a browser. Weights
-// have the names of its state_dict, and parts the names of their modules.
-// It computes in float64, as date_model() of kit/trained.py does.
+// The date model, as lib/transformer.py computes it, to be asked in a browser:
+// one block in the encoder and one in the decoder, Norm(x + f(x)), tables of
+// their own. Weights have the names of its state_dict, parts those of their
+// modules. It computes in float64, as date_model() of kit/trained.py does.
 (() => {
   if (globalThis.Engine) return;
 
@@ -67,6 +68,10 @@
     return y;
   }
 
+  /** Row by row, x + y. */
+  const plus = (x, y) =>
+    matrix(x.rows, x.cols, x.data.map((v, i) => v + y.data[i]));
+
   /** The rows of x and below them those of y. */
   function stack(x, y) {
     const both = matrix(x.rows + y.rows, y.cols);
@@ -130,6 +135,7 @@
     });
   }
 
+  const ENCODER = "encoder.blocks.0", DECODER = "decoder.blocks.0";
   // What can be taken away. `silent` names heads whose context is zero, as
   // "decoder.blocks.0.cross_attention.2".
   const INTACT = { positions: true, scale: true, causal: true, padding: true,
@@ -153,19 +159,10 @@
       return ["weight", "bias"].map((part) => this.weights[`${name}.${part}`]);
     }
 
-    linear(x, name) {
-      return linear(x, ...this.of(name));
-    }
-
-    norm(x, name) {
-      return layerNorm(x, ...this.of(name));
-    }
-
     /** side: "source" or "target"; offset: the first position. */
     embed(ids, side, offset = 0) {
       const width = this.config.d_model;
-      const shared = this.config.tied === "all" ? "target" : side;
-      const [table] = this.of(`tables.${shared}.table`);
+      const [table] = this.of(`tables.${side}.table`);
       const x = matrix(ids.length, width), scale = Math.sqrt(width);
       ids.forEach((id, t) => rowOf(x, t).forEach((_, i, row) => {
         row[i] = scale * table.data[id * width + i];
@@ -174,21 +171,17 @@
       return x;
     }
 
-    /** Norm(x + f(x)), or with norm_first x + f(Norm(x)). */
-    around(name, x, f) {
-      const { norm_first: first } = this.config;
-      const branch = f(first ? this.norm(x, `${name}.norm`) : x);
-      const sum = matrix(x.rows, x.cols,
-        x.data.map((v, i) => v + branch.data[i]));
-      return first ? sum : this.norm(sum, `${name}.norm`);
+    /** Norm(x + y), where y is what a part made of x. */
+    around(name, x, y) {
+      return layerNorm(plus(x, y), ...this.of(`${name}.norm`));
     }
 
     feedForward(x, block) {
-      return this.around(`${block}.around_feed_forward`, x, (y) => {
-        const hidden = this.linear(y, `${block}.feed_forward.widen`);
-        hidden.data = hidden.data.map((v) => Math.max(0, v));
-        return this.linear(hidden, `${block}.feed_forward.narrow`);
-      });
+      const name = `${block}.feed_forward`;
+      const hidden = linear(x, ...this.of(`${name}.widen`));
+      hidden.data = hidden.data.map((v) => Math.max(0, v));
+      return this.around(`${block}.around_feed_forward`, x,
+        linear(hidden, ...this.of(`${name}.narrow`)));
     }
 
     /** Q, K or V: the part 0, 1 or 2 of an attention's in_proj. */
@@ -197,9 +190,14 @@
       return linear(x, ...this.of(`${name}.in_proj`), part * width, width);
     }
 
-    /** An attention's output for x, and the weights of its heads. */
-    attend(x, k, v, name, mayAttend) {
-      const q = this.project(x, name, 0), { heads } = this.config;
+    keysAndValues(x, name) {
+      return [1, 2].map((part) => this.project(x, name, part));
+    }
+
+    /** Norm(x + attention(x)), and the weights of its heads. */
+    attend(x, [k, v], block, kind, mayAttend) {
+      const name = `${block}.${kind}`, { heads } = this.config;
+      const q = this.project(x, name, 0);
       const context = matrix(q.rows, q.cols), width = q.cols / heads;
       const root = this.change.scale ? Math.sqrt(width) : 1;
       const weights = Array.from({ length: heads }, (_, head) => {
@@ -209,71 +207,43 @@
         if (!silent) mix(rows, v, ...args, context);
         return rows;
       });
-      return [this.linear(context, `${name}.out_proj`), weights];
+      const out = linear(context, ...this.of(`${name}.out_proj`));
+      return [this.around(`${block}.around_${kind}`, x, out), weights];
     }
 
-    final(x, name) {
-      const { final_norms: asked, norm_first: first } = this.config;
-      return (asked ?? first) ? this.norm(x, `${name}.norm`) : x;
-    }
-
-    /** The memory of a source, and every block's weights: heads, rows. */
+    /** The memory of a source, and the weights of the encoder's heads. */
     encode(source) {
-      const { encoder_layers: layers, pad_id: pad } = this.config;
-      const sees = (_, j) => !this.change.padding || source[j] !== pad;
-      const encoder = [];
-      let x = this.embed(source, "source");
-      for (let b = 0; b < layers; b++) {
-        const block = `encoder.blocks.${b}`, name = `${block}.attention`;
-        x = this.around(`${block}.around_attention`, x, (y) => {
-          const [k, v] = [1, 2].map((part) => this.project(y, name, part));
-          const [out, weights] = this.attend(y, k, v, name, sees);
-          encoder.push(weights);
-          return out;
-        });
-        x = this.feedForward(x, block);
-      }
-      return { vectors: this.final(x, "encoder"), sees, encoder };
+      const sees = (_, j) =>
+        !this.change.padding || source[j] !== this.config.pad_id;
+      const x = this.embed(source, "source");
+      const [y, encoder] = this.attend(x,
+        this.keysAndValues(x, `${ENCODER}.attention`), ENCODER, "attention",
+        sees);
+      return { vectors: this.feedForward(y, ENCODER), sees, encoder };
     }
 
     /** The cache of a decoder that has written nothing. */
     begin(memory) {
       const none = matrix(0, this.config.d_model);
-      const blocks = Array.from({ length: this.config.decoder_layers },
-        (_, b) => [none, none, ...[1, 2].map((part) => this.project(
-          memory.vectors, `decoder.blocks.${b}.cross_attention`, part))]);
-      return { memory, ids: [], blocks };
+      return { memory, ids: [], own: [none, none], given:
+        this.keysAndValues(memory.vectors, `${DECODER}.cross_attention`) };
     }
 
     /** New positions after those of a cache, which stays as it is: their
-     * logits, the weights of each block, and a cache that has them too. */
+     * logits, the weights of all heads, and a cache that has them too. */
     extend(cache, ids) {
-      const old = cache.ids.length, self = [], cross = [];
+      const { memory, given } = cache, old = cache.ids.length;
       const past = (i, j) => !this.change.causal || j <= old + i;
-      let x = this.embed(ids, "target", old);
-      const blocks = cache.blocks.map(([k, v, memoryK, memoryV], b) => {
-        const block = `decoder.blocks.${b}`;
-        const part = (name, f) => {
-          x = this.around(`${block}.around_${name}`, x, (y) => {
-            const [out, weights] = f(y, `${block}.${name}`);
-            (name === "self_attention" ? self : cross).push(weights);
-            return out;
-          });
-        };
-        part("self_attention", (y, name) => {
-          k = stack(k, this.project(y, name, 1));
-          v = stack(v, this.project(y, name, 2));
-          return this.attend(y, k, v, name, past);
-        });
-        part("cross_attention", (y, name) =>
-          this.attend(y, memoryK, memoryV, name, cache.memory.sees));
-        x = this.feedForward(x, block);
-        return [k, v, memoryK, memoryV];
-      });
-      const output = this.config.tied === "none" ? "output" : "target.table";
-      const logits = this.linear(this.final(x, "decoder"), `tables.${output}`);
-      const after = { ...cache, ids: [...cache.ids, ...ids], blocks };
-      return { logits, self, cross, cache: after };
+      const x = this.embed(ids, "target", old);
+      const added = this.keysAndValues(x, `${DECODER}.self_attention`);
+      const own = cache.own.map((rows, n) => stack(rows, added[n]));
+      const [y, self] = this.attend(x, own, DECODER, "self_attention", past);
+      const [z, cross] = this.attend(y, given, DECODER, "cross_attention",
+        memory.sees);
+      const logits = linear(this.feedForward(z, DECODER),
+        ...this.of("tables.output"));
+      return { logits, self, cross,
+        cache: { ...cache, ids: [...cache.ids, ...ids], own } };
     }
 
     /** All positions at once, as Transformer.decode; BOS comes first. */
@@ -296,7 +266,7 @@
     }
 
     /** Token after token until EOS; `choose` gets log p and the place. */
-    *write(memory, limit = this.config.max_length, choose = likeliest) {
+    *write(memory, limit, choose = likeliest) {
       const { bos_id: bos, eos_id: eos } = this.config;
       let cache = this.begin(memory);
       for (let n = 0, token = bos; n < limit && token !== eos; n++) {

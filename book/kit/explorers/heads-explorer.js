@@ -2,11 +2,9 @@
 // Split and merge: where each number of a word goes, and where it would go
 // with a view, which only reads the numbers in the order of the memory.
 (() => {
-  const { h, Base, define } = globalThis.Explorer;
+  const { h, range, Base, define } = globalThis.Explorer;
   const MOST = { batch: 2, length: 6, heads: 4, d_head: 3 };
   const WIDE = 8; // columns that fit a phone
-
-  const range = (n) => [...Array(n).keys()];
 
   define("heads-explorer", class extends Base {
     static title = "Split and merge";
@@ -40,14 +38,16 @@
       th.warn { font-weight: 600; }
       @container (max-width: 30rem) { legend { width: 100%; } }`;
 
+    static state = ["task", "number", ...Object.keys(MOST)];
+
     build(root) {
       Object.assign(this, this.data("start"));
       this.words = this.data("words");
       this.ways = h("div");
       this.note = h("p", { class: "note", role: "status" });
-      const sizes = Object.entries(MOST).map(([name, max]) =>
-        this.slider(name, name, { min: 1, max }));
-      const number = this.slider("number", "number", { min: 0, max: 0 });
+      const sizes = Object.entries(MOST).map(([name, most]) =>
+        this.slider(name, name, range(most, 1)));
+      const number = this.slider("number", "number", () => range(this.total));
       this.follow = number.querySelector("input");
       this.follow.addEventListener("keydown", (event) => this.step(event));
       root.append(
@@ -79,8 +79,8 @@
     }
 
     /** The numbers of all three tensors, in the order of their axes. */
-    get value() {
-      const { task, batch, length, heads, d_head, number } = this;
+    get found() {
+      const { task, batch, length, heads, d_head } = this;
       const plate = range(this.total);
       const sheets = range(batch).flatMap((b) => range(heads).flatMap((k) =>
         range(length).flatMap((l) => range(d_head).map((d) =>
@@ -89,23 +89,14 @@
         [sheets, plate];
       const wrong = source; // the same order of memory, another shape
       const misplaced = right.filter((n, at) => n !== wrong[at]).length;
-      return { task, batch, length, heads, d_head, number, source, right,
-        wrong, misplaced };
-    }
-
-    set value(value) {
-      for (const name of ["task", "number", ...Object.keys(MOST)]) {
-        if (name in value) this[name] = value[name];
-      }
-      this.changed();
+      return { source, right, wrong, misplaced };
     }
 
     update() {
       this.number = Math.min(this.number, this.total - 1);
-      this.follow.max = this.total - 1;
       super.update();
       const { task, batch, length, heads, d_head } = this;
-      const { source, right, wrong, misplaced } = this.value;
+      const { source, right, wrong, misplaced } = this.found;
       const plate = `${batch}, ${length}, ${heads * d_head}`;
       const sheets = `${batch}, ${heads}, ${length}, ${d_head}`;
       const split = task === "split";
@@ -183,7 +174,7 @@
     told(number) {
       const { heads, length, d_head, task } = this;
       const { sentence, word, column, head, entry } = this.owner(number);
-      const { wrong } = this.value;
+      const { wrong } = this.found;
       const said = (l) => `“${this.words[sentence][l]}”`;
       const whose = `${number} belongs to ${said(word)}: column ${column}, ` +
         `so entry ${entry} of head ${head}.`;

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { h, move, Base, define } = globalThis.Explorer;
+  const { h, button, move, Base, define } = globalThis.Explorer;
   // How a pair that is allowed and one that is hidden are written, and what
   // joins two masks.
   const CONVENTIONS = {
@@ -106,6 +106,8 @@
         }
       }`;
 
+    static state = ["where", "padding", "causal", "convention", "cell", "pads"];
+
     build(root) {
       this.words = { source: this.data("source"), target: this.data("target") };
       const [source, target] = this.data("lengths");
@@ -149,27 +151,14 @@
         && (!this.isCausal || this.isPast(query, key));
     }
 
-    get value() {
-      const { yes, no } = CONVENTIONS[this.convention];
-      const keys = this.words[this.keySide];
-      const mask = this.words[this.querySide].map((_, i) =>
-        keys.map((_, j) => this.mayAttend(i, j)));
-      return {
-        where: this.where, padding: this.padding, causal: this.isCausal,
-        convention: this.convention, cell: [...this.cell],
-        pads: structuredClone(this.pads), mask,
-        shown: mask.map((row) => row.map((seen) => (seen ? yes : no))),
-        empty: mask.flatMap((row, i) => (row.includes(true) ? [] : [i])),
-        code: code(this.convention, this.keySide, keys.length, this.padding,
-          this.isCausal).map(([line]) => line).join("\n"),
-      };
+    get mask() {
+      return this.words[this.querySide].map((_, i) =>
+        this.words[this.keySide].map((_, j) => this.mayAttend(i, j)));
     }
 
-    set value(given) {
-      for (const name of ["where", "padding", "causal", "convention", "cell"])
-        if (name in given) this[name] = given[name];
-      Object.assign(this.pads, structuredClone(given.pads ?? {}));
-      this.changed();
+    get code() {
+      return code(this.convention, this.keySide,
+        this.words[this.keySide].length, this.padding, this.isCausal);
     }
 
     put(name, value) { // an encoder may look ahead, as a rule
@@ -177,23 +166,21 @@
       super.put(name, value);
     }
 
-    changed() {
-      const last = (side) => this.words[side].length - 1;
-      this.cell = [Math.min(this.cell[0], last(this.querySide)),
-        Math.min(this.cell[1], last(this.keySide))];
-      super.changed();
-    }
-
     update() {
+      const last = (side) => this.words[side].length - 1;
+      const [row, column] = this.cell;
+      this.cell = [Math.min(row, last(this.querySide)),
+        Math.min(column, last(this.keySide))];
       super.update();
       const causal = this.shadowRoot.querySelectorAll("[type=checkbox]")[1];
       causal.checked = this.isCausal;
       causal.disabled = this.where === "cross";
       if (this.drawn !== this.where) this.draw();
-      const value = this.value;
-      this.updateGrid(value);
+      const { mask } = this;
+      const empty = mask.flatMap((row, i) => (row.includes(true) ? [] : [i]));
+      this.updateGrid(mask, empty);
       this.updateSum();
-      this.updateWords(value);
+      this.updateWords(mask, empty);
     }
 
     /** A grid for these queries and keys, to be filled. */
@@ -201,12 +188,11 @@
       this.drawn = this.where;
       const [queries, keys] = [this.words[this.querySide],
         this.words[this.keySide]];
-      this.heads = keys.map((_, j) => h("button", { type: "button",
-        onclick: () => {
-          const pads = this.pads[this.keySide];
-          pads[j] = !pads[j];
-          this.changed();
-        } }));
+      this.heads = keys.map((_, j) => button("", () => {
+        const pads = this.pads[this.keySide];
+        pads[j] = !pads[j];
+        this.update();
+      }));
       this.names = queries.map(() => h("th", { scope: "row" }));
       this.cells = queries.map((_, i) => keys.map((_, j) => h("td", {
         onclick: () => this.pick([i, j], true),
@@ -238,7 +224,9 @@
       return this.pads[side][place] ? "PAD" : this.words[side][place];
     }
 
-    updateGrid({ shown, mask, empty, cell: [row, column] }) {
+    updateGrid(mask, empty) {
+      const { yes, no } = CONVENTIONS[this.convention];
+      const [row, column] = this.cell;
       this.heads.forEach((head, j) => {
         const word = this.token(this.keySide, j);
         head.textContent = word;
@@ -253,7 +241,7 @@
       });
       this.cells.forEach((cells, i) => cells.forEach((cell, j) => {
         const isAt = i === row && j === column;
-        cell.textContent = shown[i][j];
+        cell.textContent = mask[i][j] ? yes : no;
         cell.classList.toggle("seen", mask[i][j]);
         cell.tabIndex = isAt ? 0 : -1;
         cell.setAttribute("aria-selected", isAt);
@@ -278,13 +266,13 @@
         : ["No mask: every word may attend to every word."]));
     }
 
-    updateWords({ mask, empty, cell }) {
+    updateWords(mask, empty) {
       const { yes, no } = CONVENTIONS[this.convention];
       const pairs = mask.flat();
       this.legend.replaceChildren(
         h("span", { class: "yes" }, `${yes}: may attend`),
         h("span", {}, `${no}: hidden`));
-      this.why.textContent = this.reason(...cell);
+      this.why.textContent = this.reason(...this.cell);
       this.count.textContent = `${pairs.filter(Boolean).length} of ${
         pairs.length} pairs are allowed.`;
       const who = empty.length === 1
@@ -292,8 +280,7 @@
       this.alarm.textContent = empty.length ? `${who} may attend to nothing. `
         + "Softmax alone makes NaN of that; the attention of this book "
         + "gives the weights 0." : "";
-      this.lines.replaceChildren(...code(this.convention, this.keySide,
-        this.heads.length, this.padding, this.isCausal).map(([line, axes]) =>
+      this.lines.replaceChildren(...this.code.map(([line, axes]) =>
         h("code", {}, line.match(/^[^(]*\(?/), h("wbr"),
           line.replace(/^[^(]*\(?/, ""), h("span", {}, axes))));
     }

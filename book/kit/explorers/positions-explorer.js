@@ -2,7 +2,8 @@
 // Places as clock hands, and what a dot product knows of them: sinusoids
 // alone, added to a query and a key, or turning the two.
 (() => {
-  const { h, s, fixed, Base, define } = globalThis.Explorer;
+  const { h, s, button, fixed, grouped, range, total, axes, Base, define } =
+    globalThis.Explorer;
   const BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000];
   const WIDTHS = [2, 4, 8, 16, 32, 64, 128];
   const VIEWS = { alone: "alone", added: "added", rotary: "rotary" };
@@ -73,17 +74,18 @@
   const hand = (kind, [cx, cy], r = 4, start = "0,0") =>
     s("g", { class: kind }, s("path", { class: "hand",
       d: `M${start}L${cx},${cy}` }), s("circle", { class: "tip", cx, cy, r }));
-  const grouped = (number) => Math.round(number).toLocaleString("en");
 
   define("positions-explorer", class extends Base {
     static title = "Places as clocks";
     static css = css;
 
+    static state = ["view", "width", "base", "m", "n"];
+
     build(root) {
       this.query = this.data("query");
       this.key = this.data("key");
-      Object.assign(this, { view: "rotary", pace: BASES.indexOf(10_000),
-        size: WIDTHS.indexOf(8), m: 20, n: 21 });
+      Object.assign(this, { view: "rotary", base: 10_000, width: 8, m: 20,
+        n: 21 });
       this.legend = h("p", { class: "legend" });
       this.clocks = h("ul", { class: "clocks" });
       this.hint = h("p", { class: "hint" });
@@ -91,28 +93,21 @@
       this.facts = h("dl", { "aria-live": "polite" });
       this.picture = s("svg", { role: "img", width: "100%", height: 200,
         "aria-label": "the dot product against the distance of the places" });
-      root.append(...this.controls(), this.board, h("figure", {},
-        h("figcaption", {}, "dot product, by distance n − m"), this.facts,
-        this.picture));
-      new ResizeObserver(() => this.drawChart()).observe(this.picture);
-    }
-
-    controls() {
       const row = (...kids) => h("div", { class: "controls" }, kids);
       const sliders = (...kids) => h("div", { class: "sliders" }, kids);
-      const pick = (name, label, list) => this.slider(name, label, { min: 0,
-        max: list.length - 1, text: (at) => grouped(list[at]) });
-      const place = { min: 0, max: LAST };
-      const step = (by) => h("button", { type: "button",
-        onclick: () => this.move(by) }, by < 0 ? `−${-by}` : `+${by}`);
-      return [
+      root.append(
         row(this.choice("view", "positions", VIEWS)),
-        sliders(pick("size", "width", WIDTHS), pick("pace", "base", BASES)),
-        sliders(this.slider("m", "place m", place),
-          this.slider("n", "place n", place)),
+        sliders(this.slider("width", "width", WIDTHS),
+          this.slider("base", "base", BASES)),
+        sliders(this.slider("m", "place m", range(LAST + 1)),
+          this.slider("n", "place n", range(LAST + 1))),
         row(h("fieldset", {}, h("legend", {}, "both"),
-          [-10, -1, 1, 10].map(step))),
-      ];
+          [-10, -1, 1, 10].map((by) => button(by < 0 ? `−${-by}` : `+${by}`,
+            () => this.move(by))))),
+        this.board, h("figure", {},
+          h("figcaption", {}, "dot product, by distance n − m"), this.facts,
+          this.picture));
+      new ResizeObserver(() => this.drawChart()).observe(this.picture);
     }
 
     /** Both places go on, as far as both can. */
@@ -120,6 +115,11 @@
       const { m, n } = this;
       const step = Math.max(-m, -n, Math.min(LAST - m, LAST - n, by));
       this.value = { m: m + step, n: n + step };
+    }
+
+    get speeds() {
+      return range(this.width / 2).map((i) =>
+        this.base ** (-2 * i / this.width));
     }
 
     /** The pairs of a vector at a place. */
@@ -131,41 +131,29 @@
     /** The dot product of the query at place m and the key at place n. */
     score(m, n) {
       const k = this.at(this.key, n);
-      return this.at(this.query, m)
-        .reduce((total, pair, i) => total + dot(pair, k[i]), 0);
+      return total(this.at(this.query, m).map((pair, i) => dot(pair, k[i])));
     }
 
-    get value() {
-      const { view, m, n } = this;
+    get found() {
+      const { m, n } = this;
       const [q, k] = [this.at(this.query, m), this.at(this.key, n)];
-      return { view, base: BASES[this.pace], width: WIDTHS[this.size], m, n,
-        q, k, products: q.map((pair, i) => dot(pair, k[i])),
+      return { q, k, products: q.map((pair, i) => dot(pair, k[i])),
         score: this.score(m, n),
-        elsewhere: this.score(ELSEWHERE, ELSEWHERE + n - m),
-        curve: this.curve(m, 1) };
-    }
-
-    set value(wanted) {
-      const { view, base, width, m, n } = { ...this.value, ...wanted };
-      Object.assign(this, { view, m, n, pace: BASES.indexOf(base),
-        size: WIDTHS.indexOf(width) });
-      this.changed();
+        elsewhere: this.score(ELSEWHERE, ELSEWHERE + n - m) };
     }
 
     update() {
       super.update();
-      const width = WIDTHS[this.size];
-      this.speeds = Array.from({ length: width / 2 }, (_, i) =>
-        BASES[this.pace] ** (-2 * i / width));
-      const now = this.value;
-      this.board.classList.toggle("alone", now.view === "alone");
-      this.drawLegend(now);
+      const now = this.found;
+      this.board.classList.toggle("alone", this.view === "alone");
+      this.drawLegend();
       this.drawClocks(now);
       this.drawFacts(now);
       this.drawChart();
     }
 
-    drawLegend({ view, m, n }) {
+    drawLegend() {
+      const { view, m, n } = this;
       const entry = (kind, name, place) => h("span", {},
         swatch(kind, hand("", [22, 6], 3.5, "2,6")),
         view === "alone" ? `place ${place}` : `${name} at place ${place}`);
@@ -176,13 +164,14 @@
     drawClocks({ q, k, products }) {
       const { length } = products;
       const count = Math.min(CLOCKS, length);
-      const shown = Array.from({ length: count }, (_, i) =>
-        Math.round(i * (length - 1) / Math.max(1, count - 1)));
+      const shown = range(count).map((i) => Math.round(
+        i * (length - 1) / Math.max(1, count - 1)));
       this.clocks.style.setProperty("--columns", Math.max(4, count));
       this.clocks.replaceChildren(...shown.map((i) => h("li", {},
         h("span", {}, `pair ${i}`), this.clock(q[i], k[i]),
         h("span", {}, fixed(products[i])),
-        h("small", {}, `↻ ${grouped(2 * Math.PI / this.speeds[i])}`))));
+        h("small", {}, `↻ ${
+          grouped(Math.round(2 * Math.PI / this.speeds[i]))}`))));
       this.hint.textContent = "Under each clock: its part of the dot product, "
         + "and ↻ how many places one turn takes."
         + (count < length ? ` ${count} of ${length} pairs are shown.` : "");
@@ -207,7 +196,8 @@
         d: `M0,0L${rim(q)}A15,15,0,0,${clockwise},${rim(k)}Z` });
     }
 
-    drawFacts({ m, n, score, elsewhere }) {
+    drawFacts({ score, elsewhere }) {
+      const { m, n } = this;
       const fact = (mark, first, number) => h("div", {},
         h("dt", {}, mark, `places ${first} and ${first + n - m}`),
         h("dd", {}, fixed(number, 4)));
@@ -240,8 +230,12 @@
         bottom - (score - low) / (high - low) * (bottom - top);
       const at = ([d, score]) => [x(d), y(score)];
       const [cx, cy] = at([this.n - this.m, this.score(this.m, this.n)]);
+      const digits = levels.every(Number.isInteger) ? 0 : 1;
       this.picture.replaceChildren(
-        ...this.axes(x, y, levels, [left, right], reach),
+        ...axes({ x, y, left, right, bottom, levels,
+          level: (n) => fixed(n, digits),
+          scale: [-1, -0.5, 0, 0.5, 1].map((part) => part * reach),
+          words: (d) => fixed(d, 0), name: "← n before m · n after m →" }),
         s("path", { class: "here", d: `M${cx},${top}V${bottom}` }),
         s("path", { class: "line", d: `M${line.map(at).join("L")}` }),
         ...dots.map((point) => far(...at(point))),
@@ -255,23 +249,7 @@
       const [least, most] = [Math.min(...scores), Math.max(...scores)];
       const step = most - least > 3 * pairs ? pairs : pairs / 2;
       const [first, last] = [Math.floor(least / step), Math.ceil(most / step)];
-      return Array.from({ length: last - first + 1 }, (_, i) =>
-        (first + i) * step);
-    }
-
-    axes(x, y, levels, [left, right], reach) {
-      const text = (at, down, words, anchor = "middle") =>
-        s("text", { x: at, y: down, "text-anchor": anchor }, words);
-      const digits = levels.every(Number.isInteger) ? 0 : 1;
-      return [
-        ...levels.flatMap((level) => [
-          s("path", { class: level ? "grid" : "axis",
-            d: `M${left},${y(level)}H${right}` }),
-          text(left - 8, y(level) + 4, fixed(level, digits), "end")]),
-        ...[-1, -0.5, 0, 0.5, 1].map((part) =>
-          text(x(part * reach), 174, fixed(part * reach, 0))),
-        text(x(0), 192, "← n before m · n after m →"),
-      ];
+      return range(last - first + 1, first).map((n) => n * step);
     }
   });
 })();

@@ -2,14 +2,14 @@
 // Scores become shares: temperature, width and scale. softmax.py beside this
 // file draws the same random numbers, and the tests compare the two.
 (() => {
-  const { h, s, fixed, Base, define } = globalThis.Explorer;
+  const { h, s, fixed, range, total: sum, axes, Base, define } =
+    globalThis.Explorer;
   const TEMPERATURES = [
     0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25,
     1.5, 2, 2.5, 3, 4, 5, 6, 8, 10,
   ];
   const WIDTHS = [2, 4, 8, 16, 32, 64, 128, 256, 512];
   const [KEYS, DRAWS, WIDEST] = [8, 100, 512];
-  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
   /** Mulberry32: the number at a place of a sequence, from 0 to 1. */
   const uniform = (seed, place) => {
@@ -110,11 +110,13 @@
     static title = "Scores and shares";
     static css = css;
 
+    static state = ["source", "temperature", "width", "seed", "scaled"];
+
     build(root) {
       this.menu = { names: this.data("words"), scores: this.data("scores"),
         width: this.data("width") };
-      Object.assign(this, { source: "menu", heat: TEMPERATURES.indexOf(1),
-        size: WIDTHS.indexOf(64), seed: 1, scaled: false });
+      Object.assign(this, { source: "menu", temperature: 1, width: 64,
+        seed: 1, scaled: false });
       this.bars = h("table", { class: "bars" });
       this.facts = h("dl", { class: "facts", "aria-live": "polite" });
       this.legend = h("dl", { class: "legend" });
@@ -122,53 +124,35 @@
         "aria-label": "choices left, falling with the width if not divided" });
       this.caption = h("figcaption");
       this.chart = h("figure", {}, this.caption, this.legend, this.picture);
-      root.append(...this.controls(), this.bars, this.facts, this.chart);
-      new ResizeObserver(() => this.drawChart()).observe(this.picture);
-    }
-
-    controls() {
-      const pick = (name, label, list) => this.slider(name, label, { min: 0,
-        max: list.length - 1, text: (at) => String(list[at]) });
       this.random = h("div", { class: "sliders" },
-        pick("size", "width d", WIDTHS), this.slider("seed", "draw", { min: 1,
-          max: DRAWS, text: (seed) => `${seed} of ${DRAWS}` }));
-      return [
+        this.slider("width", "width d", WIDTHS),
+        this.slider("seed", "draw", range(DRAWS, 1),
+          (seed) => `${seed} of ${DRAWS}`));
+      root.append(
         h("div", { class: "controls" }, this.choice("source", "scores of",
           { menu: "menu", random: "random vectors" })),
         h("div", { class: "sliders" },
-          pick("heat", "temperature T", TEMPERATURES),
+          this.slider("temperature", "temperature T", TEMPERATURES),
           this.toggle("scaled", "divide by √d")),
-        this.random,
-      ];
+        this.random, this.bars, this.facts, this.chart);
+      new ResizeObserver(() => this.drawChart()).observe(this.picture);
     }
 
-    get value() {
-      const { source, seed, scaled } = this;
-      const width = WIDTHS[this.size];
-      const temperature = TEMPERATURES[this.heat];
-      const scores = source === "menu" ? this.menu.scores : draw(seed)[width];
-      const d = source === "menu" ? this.menu.width : width;
-      const divisor = temperature * (scaled ? Math.sqrt(d) : 1);
+    get found() {
+      const isMenu = this.source === "menu";
+      const scores = isMenu ? this.menu.scores : draw(this.seed)[this.width];
+      const d = isMenu ? this.menu.width : this.width;
+      const divisor = this.temperature * (this.scaled ? Math.sqrt(d) : 1);
       const shares = softmax(scores.map((score) => score / divisor));
-      return { source, temperature, width, seed, scaled, d, divisor, shares,
-        scores: [...scores], choices: choices(shares),
+      return { d, divisor, shares, scores, choices: choices(shares),
         slope: Math.max(...shares.map((p) => p * (1 - p))) };
-    }
-
-    set value(wanted) {
-      const { source, temperature, width, seed, scaled } =
-        { ...this.value, ...wanted };
-      Object.assign(this, { source, seed, scaled, size: WIDTHS.indexOf(width),
-        heat: TEMPERATURES.indexOf(temperature) });
-      this.changed();
     }
 
     /** The mean choices of all draws, at each width. */
     averages(scaled) {
-      this.draws ??= Array.from({ length: DRAWS }, (_, i) => draw(i + 1));
-      const temperature = TEMPERATURES[this.heat];
+      this.draws ??= range(DRAWS, 1).map(draw);
       return WIDTHS.map((width) => {
-        const divisor = temperature * (scaled ? Math.sqrt(width) : 1);
+        const divisor = this.temperature * (scaled ? Math.sqrt(width) : 1);
         return sum(this.draws.map((at) => choices(softmax(
           at[width].map((score) => score / divisor))))) / DRAWS;
       });
@@ -176,8 +160,8 @@
 
     update() {
       super.update();
-      const now = this.value;
-      const isMenu = now.source === "menu";
+      const now = this.found;
+      const isMenu = this.source === "menu";
       this.random.hidden = this.chart.hidden = isMenu;
       this.drawBars(now);
       this.drawFacts(now);
@@ -188,7 +172,8 @@
       this.drawChart();
     }
 
-    drawBars({ scores, shares, divisor, scaled, d, source }) {
+    drawBars({ scores, shares, divisor, d }) {
+      const { scaled, source } = this;
       const column = (words, kind = "") =>
         h("th", { scope: "col", class: `number ${kind}` }, words);
       const number = (x, kind = "") =>
@@ -226,33 +211,30 @@
       const { divided, undivided } = this.means;
       this.caption.textContent =
         `choices left at width ${d}, mean of ${DRAWS} draws`;
+      const at = WIDTHS.indexOf(d);
       this.legend.replaceChildren(
-        entry(line("divided", "M0,6H28"), "divided by √d", divided[this.size]),
-        entry(line("undivided", "M0,6H28"), "not divided",
-          undivided[this.size]),
+        entry(line("divided", "M0,6H28"), "divided by √d", divided[at]),
+        entry(line("undivided", "M0,6H28"), "not divided", undivided[at]),
         entry(dot(14, 6), "this draw", left));
     }
 
     drawChart() {
       if (!this.means) return;
       const wide = this.picture.getBoundingClientRect().width;
-      const [left, right, top, low] = [24, wide - 14, 12, 150];
-      const x = (at) => left + at / (WIDTHS.length - 1) * (right - left);
-      const y = (count) => low - (count - 1) / (KEYS - 1) * (low - top);
-      const text = (at, down, words, anchor = "middle") =>
-        s("text", { x: at, y: down, "text-anchor": anchor }, words);
+      const [left, right, top, bottom] = [24, wide - 14, 12, 150];
+      const x = (width) => left
+        + WIDTHS.indexOf(width) / (WIDTHS.length - 1) * (right - left);
+      const y = (count) =>
+        bottom - (count - 1) / (KEYS - 1) * (bottom - top);
       const path = (means) =>
-        `M${means.map((count, at) => [x(at), y(count)]).join("L")}`;
+        `M${means.map((count, at) => [x(WIDTHS[at]), y(count)]).join("L")}`;
       this.picture.replaceChildren(
-        ...[1, 2, 4, 6, 8].flatMap((count) => [
-          s("path", { class: "grid", d: `M${left},${y(count)}H${right}` }),
-          text(left - 8, y(count) + 4, String(count), "end")]),
-        ...WIDTHS.map((width, at) => text(x(at), low + 18, String(width))),
-        text((left + right) / 2, low + 36, "width d"),
-        s("path", { class: "here", d: `M${x(this.size)},${top}V${low}` }),
+        ...axes({ x, y, left, right, bottom, levels: [1, 2, 4, 6, 8],
+          scale: WIDTHS, name: "width d" }),
+        s("path", { class: "here", d: `M${x(this.width)},${top}V${bottom}` }),
         ...Object.entries(this.means).map(([kind, means]) =>
           line(kind, path(means))),
-        dot(x(this.size), y(this.value.choices)));
+        dot(x(this.width), y(this.found.choices)));
     }
   });
 })();

@@ -1,11 +1,9 @@
 "use strict";
 // Attention weights between words: who looks at whom, and how much.
 (() => {
-  const { h, s, fixed, Base, define } = globalThis.Explorer;
+  const { h, s, fixed, total, Base, define } = globalThis.Explorer;
   const WIDEST = 12; // pixels, the line of a weight of 1
   const DASHES = [null, "8 4", "2 3", "9 3 2 3"]; // one for each head
-
-  const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
   define("weights-explorer", class extends Base {
     static title = "Who looks at whom";
@@ -60,18 +58,18 @@
         clip-path: polygon(0 50%, 100% 0, 100% 100%); }
       @container (max-width: 30rem) { legend { width: 100%; } }`;
 
+    static state = ["head", "side", "place"];
+
     build(root) {
       Object.assign(this, this.data("start"));
-      const { queries, keys, heads, percent } = this.data("given");
+      const { queries: words, heads, percent } = this.data("given");
       const weights = percent.map((table) => table.map((row) =>
         row.map((text) => Number(text) / 100)));
-      Object.assign(this, { queries, keys, heads, weights, over: null });
-      this.sides = { query: queries, key: keys };
-      this.labels = Object.entries(this.sides).flatMap(([side, words]) =>
+      Object.assign(this, { words, heads, weights, over: null });
+      this.labels = ["query", "key"].flatMap((side) =>
         words.map((word, n) => this.word(side, word, n)));
-      const rows = Math.max(queries.length, keys.length);
-      this.lines = s("svg", { class: "lines", viewBox: `0 0 100 ${rows}`,
-        preserveAspectRatio: "none", "aria-hidden": "true" });
+      this.lines = s("svg", { class: "lines", preserveAspectRatio: "none",
+        viewBox: `0 0 100 ${words.length}`, "aria-hidden": "true" });
       this.tables = h("div", { class: "tables" });
       this.note = h("p", { class: "note", role: "status" });
       const names = Object.fromEntries(heads.map((name, n) => [n, name]));
@@ -81,7 +79,7 @@
           "",
         h("div", { class: "all" },
           h("div", { class: "words", role: "radiogroup", "aria-label": "word",
-            "--rows": rows }, h("p", { class: "query" }, "asks"),
+            "--rows": words.length }, h("p", { class: "query" }, "asks"),
           h("p", { class: "key" }, "is asked"), this.labels, this.lines),
           this.tables),
         h("p", { class: "scale" }, "weight 0", h("i"), "1"), this.note);
@@ -110,7 +108,7 @@
 
     pick(side, place) {
       Object.assign(this, { side, place });
-      this.changed();
+      this.update();
     }
 
     /** The tables that are looked at: of one head, of the mean, or of all. */
@@ -126,17 +124,6 @@
     shares({ side, place }) {
       return this.shown.map((table) => side === "query" ? table[place] :
         table.map((row) => row[place]));
-    }
-
-    get value() {
-      const { head, side, place } = this;
-      const shares = this.shares(this);
-      return { head, side, place, shares, sums: shares.map(total) };
-    }
-
-    set value({ head = this.head, side = this.side, place = this.place }) {
-      Object.assign(this, { head: String(head), side, place, over: null });
-      this.changed();
     }
 
     update() {
@@ -187,17 +174,17 @@
 
     table(weights, n, chosen) {
       const { side, place } = chosen;
-      const { keys, queries, heads, head } = this;
+      const { words, heads, head } = this;
       const name = heads.length < 2 ? "weights" : head === "mean" ?
         "mean of the heads" : heads[head] ?? heads[n];
       const sample = head !== "all" ? null : s("svg", { "aria-hidden": "true" },
         s("path", { class: "on", d: "M0 5H40", "stroke-width": 4,
           "stroke-dasharray": DASHES[n] }));
       return h("table", {}, h("caption", {}, name, sample),
-        h("thead", {}, h("tr", {}, h("th"), keys.map((word, j) =>
+        h("thead", {}, h("tr", {}, h("th"), words.map((word, j) =>
           h("th", { scope: "col", class: side === "key" && place === j && "on"
           }, h("span", {}, word))))),
-        h("tbody", {}, queries.map((word, i) =>
+        h("tbody", {}, words.map((word, i) =>
           h("tr", { class: side === "query" && place === i && "on" },
             h("th", { scope: "row" }, word), weights[i].map((weight, j) =>
               h("td", { "--w": weight, onclick: () => this.pick("query", i),
@@ -207,9 +194,8 @@
 
     sentence({ side, place }, numbers, n) {
       const asks = side === "query";
-      const others = asks ? this.keys : this.queries;
       const [does, to] = asks ? ["gives", "to"] : ["gets", "from"];
-      const best = numbers.map((share, k) => [share, others[k]])
+      const best = numbers.map((share, k) => [share, this.words[k]])
         .filter(([share]) => share >= 0.005).sort((a, b) => b[0] - a[0]);
       const isFlat = best.length > 1 && best[0][0] - best.at(-1)[0] < 0.005 &&
         best.length === numbers.length;
@@ -218,7 +204,7 @@
           `${fixed(share)} ${to} “${other}”`).join(", ") +
         (best.length > 3 ? ", …" : "");
       return (this.head === "all" ? `Head “${this.heads[n]}”: ` : "") +
-        `“${this.sides[side][place]}” ${does} ${said || "nothing"}; ` +
+        `“${this.words[place]}” ${does} ${said || "nothing"}; ` +
         `its ${asks ? "row" : "column"} sums to ${fixed(total(numbers))}.`;
     }
   });

@@ -14,12 +14,33 @@ def few(pytestconfig):
 
 @pytest.fixture(scope="session")
 def tabs(browser):
-    """The tabs of all tests: a new one takes four times as long as a page."""
-    return {}
+    """Open tabs, and say what each of them hears: words and requests.
+
+    `tabs(touch, script)` is the same for all tests, since a new one takes
+    four times as long as a page; with `apart`, a new one.
+    """
+    opened = {}
+
+    def tab(touch, script, apart=False):
+        if apart or (touch, script) not in opened:
+            page = browser.new_context(
+                has_touch=touch, is_mobile=touch, java_script_enabled=script
+            ).new_page()
+            page.set_default_timeout(20_000)
+            heard = []
+            page.on("console", lambda message: heard.append(message.text))
+            page.on("pageerror", lambda error: heard.append(str(error)))
+            page.on("request", lambda request: heard.append(request.url))
+            if apart:
+                return page, heard
+            opened[touch, script] = page, heard
+        return opened[touch, script]
+
+    return tab
 
 
 @pytest.fixture
-def show(browser, tabs, tmp_path):
+def show(tabs, tmp_path):
     """Open an explorer; at the end, nothing was asked for and nothing said.
 
     `show(explorer)` takes the size of the window in `width` and `height`,
@@ -28,19 +49,7 @@ def show(browser, tabs, tmp_path):
     and in `home` what makes a page of its HTML. It returns a `Shown`. What a
     tab showed before is gone.
     """
-    opened = []
-
-    def tab(touch, script, apart):
-        if apart or (touch, script) not in tabs:
-            context = browser.new_context(
-                has_touch=touch, is_mobile=touch, java_script_enabled=script
-            )
-            page = context.new_page()
-            page.set_default_timeout(20_000)
-            if apart:
-                return page
-            tabs[touch, script] = page
-        return tabs[touch, script]
+    addresses, used = [], []
 
     def open_page(
         explorer,
@@ -54,13 +63,14 @@ def show(browser, tabs, tmp_path):
         apart=False,
         home=page_of,
     ):
-        path = tmp_path / f"page-{len(opened)}.html"
+        path = tmp_path / f"page-{len(addresses)}.html"
         html = home(explorer._repr_html_(), dark)
         path.write_text(html, encoding="utf-8")
-        page = tab(touch, script, apart)
-        for before in opened:
-            if before.page is page:
-                before.leave()
+        page, heard = tabs(touch, script, apart)
+        if all(heard is not other for _, other in used):
+            page.goto("about:blank")
+            heard.clear()
+            used.append((page, heard))
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(
             media="null",
@@ -68,16 +78,19 @@ def show(browser, tabs, tmp_path):
             reduced_motion="reduce" if still else "null",
         )
         page.mouse.move(0, 0)
-        opened.append(Shown(page, path.as_uri(), ".frame " * script))
-        page.goto(path.as_uri())
+        addresses.append(path.as_uri())
+        page.goto(addresses[-1])
         if script:
             page.wait_for_selector(".explorer[data-ready]")
-        return opened[-1]
+        return Shown(page)
 
     yield open_page
-    for shown in opened:
-        shown.leave()
-        if shown.page not in tabs.values():
-            shown.page.context.close()
-        assert shown.messages == []
-        assert shown.requests == [shown.address]
+    for page, _ in used:
+        page.evaluate("0")  # what it says until now is heard
+    assert sorted(sum((heard for _, heard in used), [])) == addresses
+
+
+@pytest.fixture
+def shown(show, request):
+    """The explorer of the module that asks, as its `sample` has it."""
+    return show(request.module.sample())

@@ -6,6 +6,11 @@
   const visible = () => inside(explorer().shadowRoot)
     .filter((e) => e.checkVisibility() && e.getClientRects().length);
   const said = (e) => e.outerHTML.slice(0, 120);
+  const focused = () => {
+    let e = document.activeElement;
+    while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    return e;
+  };
   const acts = "button, select, input, a, [tabindex]";
 
   return {
@@ -37,20 +42,18 @@
         && right(e) > right(frame) + 0.5).map(said);
     },
 
+    /** Does Tab lead to where the keyboard is, also in a grid? */
+    reachable() {
+      const e = focused();
+      return e === document.body || e.tabIndex >= 0;
+    },
+
     active() {
-      let e = document.activeElement;
-      while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+      const e = focused();
       if (e === document.body) return "";
       const words = e.getAttribute("aria-label") || e.labels?.[0]?.textContent
         || e.textContent || e.tagName;
       return words.trim();
-    },
-
-    async axe() {
-      const levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-      const { violations } = await axe.run({ runOnly: levels });
-      return violations.flatMap(({ id, nodes }) => nodes.map(
-        (n) => `${id}: ${n.html.slice(0, 120)}: ${n.failureSummary}`));
     },
   };
 })()

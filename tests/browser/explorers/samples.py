@@ -13,12 +13,11 @@ from importlib import import_module
 from pathlib import Path
 
 ABOUT_ALL = ("test_every", "test_firefox")
+STEMS = sorted({path.stem for path in Path(__file__).parent.glob("test_*.py")})
 MODULES = {
-    path.stem.removeprefix("test_"): import_module(
-        f"{__package__}.{path.stem}"
-    )
-    for path in sorted(Path(__file__).parent.glob("test_*.py"))
-    if path.stem not in ABOUT_ALL
+    stem.removeprefix("test_"): import_module(f"{__package__}.{stem}")
+    for stem in STEMS
+    if stem not in ABOUT_ALL
 }
 SAMPLES = {
     name: module.sample
@@ -30,9 +29,3 @@ SAMPLES = {
 def listed(what):
     """A list of each module, by the name of its explorer."""
     return {name: getattr(MODULES[name], what, []) for name in SAMPLES}
-
-
-def one_by_one(what):
-    """The members of such lists, each with its name, for `parametrize`."""
-    found = listed(what).items()
-    return [(name, member) for name, members in found for member in members]

@@ -1,13 +1,13 @@
 """An explorer on a page of its own, and what can be asked of it there."""
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+from bs4 import BeautifulSoup
 
-from tests.browser.record import AXE
-from tests.built import ROOT, notebook
+from tests.browser.record import violations
+from tests.built import ROOT
 
 PROBES = Path(__file__).with_name("probes.js").read_text()
 FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
@@ -43,19 +43,16 @@ def jupyter_page_of(html: str, dark: bool = False) -> str:
     return PAGE.format(theme="", style=style, home=home, html=html)
 
 
-def answer_of(chapter: str) -> str:
-    """What a chapter answers to the question about its explorer."""
-    (path,) = (ROOT / "book").glob(f"{chapter}_*.ipynb")
-    cells = notebook(f"book/{path.stem}").cells
-    tags = [cell.metadata.get("tags", []) for cell in cells]
-    (place, *_) = [n for n, own in enumerate(tags) if "explorer" in own]
-    return " ".join(cells[place + 1].source.split())
-
-
 def number(text: str) -> float:
     """A number as a page writes it."""
     plain = text.replace("−", "-").replace(",", "").replace("↻", "")
     return float(plain.replace("∞", "inf"))
+
+
+def texts_of(explorer, selector):
+    """The words of the parts of what stands there without a script."""
+    soup = BeautifulSoup(explorer.fallback, "html.parser")
+    return [part.get_text() for part in soup.select(selector)]
 
 
 def close(found, true, most=1e-5):
@@ -66,31 +63,11 @@ def close(found, true, most=1e-5):
     torch.testing.assert_close(found, true, atol=most, rtol=0)
 
 
-@dataclass
 class Shown:
     """An explorer in a browser."""
 
-    page: object
-    address: str
-    home: str = ".frame "  # what is drawn; without a script, all of it
-    messages: list = field(default_factory=list)
-    requests: list = field(default_factory=list)
-
-    def __post_init__(self):
-        self.listeners = {
-            "console": lambda m: self.messages.append(m.text),
-            "pageerror": lambda e: self.messages.append(str(e)),
-            "request": lambda r: self.requests.append(r.url),
-        }
-        for event, listener in self.listeners.items():
-            self.page.on(event, listener)
-
-    def leave(self):
-        """Hear all that was said until now, and let the tab go."""
-        if self.listeners:
-            self.page.evaluate("0")
-        while self.listeners:
-            self.page.remove_listener(*self.listeners.popitem())
+    def __init__(self, page):
+        self.page = page
 
     @property
     def element(self):
@@ -102,16 +79,14 @@ class Shown:
         return self.element.evaluate("(e) => e.value")
 
     def set(self, **value):
-        """Change what it shows; returns the new value."""
-        return self.element.evaluate(
-            "(e, v) => { e.value = v; return e.value }", value
-        )
+        """Change what it shows."""
+        self.element.evaluate("(e, value) => { e.value = value; }", value)
 
-    def each(self, states, read="(e) => null"):
-        """In one call, its value in each state and what is read there."""
+    def each(self, states, read):
+        """In one call, what is read in each state."""
         return self.element.evaluate(
-            "(e, all) => all.map((state) => { e.value = state; "
-            f"return [e.value, ({read})(e)] }})",
+            "(e, states) => states.map((state) => { e.value = state; "
+            f"return ({read})(e) }})",
             states,
         )
 
@@ -121,12 +96,16 @@ class Shown:
 
     def all(self, selector, read="(e) => e.innerText"):
         """What a function reads of each part with this selector."""
-        found = self.element.locator(self.home + selector)
+        found = self.element.locator(f".frame {selector}")
         return found.evaluate_all(f"(all) => all.map({read})")
+
+    def numbers(self, selector):
+        """Those that the parts with this selector say."""
+        return [number(text) for text in self.all(selector)]
 
     def text(self, selector):
         """The words of the one part with this selector."""
-        return self.element.locator(self.home + selector).inner_text()
+        return self.element.locator(f".frame {selector}").inner_text()
 
     def probe(self, name):
         """What a function of `probes.js` finds."""
@@ -143,6 +122,7 @@ class Shown:
                 self.set(**keys)
             else:
                 self.press(*keys.split())
+                assert self.probe("reachable"), keys
             if isinstance(wanted, str):
                 here = self.probe("active")
                 assert here.startswith(wanted), (keys, here)
@@ -163,10 +143,9 @@ class Shown:
             found.append(name)
         return found
 
-    def violations(self) -> list[str]:
+    def violations(self) -> list:
         """What axe finds against WCAG 2.2, levels A and AA."""
-        self.page.evaluate(AXE)
-        return self.probe("axe")
+        return violations(self.page)
 
     def assert_fits(self):
         """Nothing is cut, and all is large enough to be read and pressed."""

@@ -13,109 +13,9 @@ from kit.explorers.cache import cache_explorer
 from lib.cache import CachedSelfAttention
 from lib.heads import MultiHeadAttention, attend_in_heads
 from lib.masks import causal_mask
+from tests.browser.explorers.shown import number, texts_of
 
 TEXT = ["B", *"2019-03-03"]
-WIDTHS = [16, 64, 256, 1024]
-ROLES = ("query", "key", "value", "score", "out")
-
-
-def sample():
-    return cache_explorer(TEXT)
-
-
-def attention_of(width):
-    """One that does not leave its products to a kernel, which hides them."""
-    made = MultiHeadAttention(width, 4, bias=False)
-
-    def attend(self, q, k, v, may_attend=None, **options):
-        return attend_in_heads(q, k, v, may_attend, 0.0, need_weights=True)
-
-    made.attend = MethodType(attend, made)
-    return made
-
-
-def counted(run) -> int:
-    """Multiplications: half of what torch counts."""
-    with FlopCounterMode(display=False) as counter:
-        run()
-    return counter.get_total_flops() // 2
-
-
-@functools.cache
-def done(width):
-    """In each step: what both ways multiply, and what the cache then holds."""
-    attention, x = attention_of(width), torch.randn(1, len(TEXT), width)
-    past, steps = CachedSelfAttention(attention), []
-    for t in range(1, len(TEXT) + 1):
-        whole, row, mask = x[:, :t], x[:, t - 1 : t], causal_mask(t)
-        without = counted(lambda: attention(whole, may_attend=mask))  # noqa: B023
-        cached = counted(lambda: past(row))  # noqa: B023
-        kept = past.buffer[:, :, :, : past.length].numel()
-        steps.append((without, cached, kept))
-    return steps
-
-
-def cells(shown):
-    """The states of the cells of each role in each of the two panels."""
-    return shown.element.locator(".panel").evaluate_all(
-        "(panels, roles) => panels.map((panel) => roles.map((role) =>"
-        "[...panel.querySelectorAll(`.${role}[data-state]`)]"
-        ".map((e) => e.dataset.state)))",
-        ROLES,
-    )
-
-
-def expected_cells(way, role, length, step):
-    """As the two ways of attention work, row by row."""
-    if role == "score":
-        seen = causal_mask(length)[0, 0].tolist()
-        return [
-            pair(way, i, j, step, seen[i][j])
-            for i in range(length)
-            for j in range(length)
-        ]
-    keeps = role in ("key", "value")
-    old = ("kept" if keeps else "none") if way else "again"
-    states = [old] * (step - 1) + ["new"]
-    return states + ["none"] * (length - step)
-
-
-def pair(way, i, j, step, may_attend):
-    if max(i, j) >= step or (way and i < step - 1):
-        return "none"
-    if i == step - 1:
-        return "new"
-    return "again" if may_attend else "hidden"
-
-
-def table(shown):
-    """The counters, as the table shows them."""
-    rows = shown.element.locator(".counts tbody tr").evaluate_all(
-        "(all) => all.map((row) => [...row.cells].map((e) => e.innerText))"
-    )
-    return {
-        name.replace("\u00ad", ""): [
-            [number.replace(",", ""), *rest]
-            for number, *rest in (text.split("\n") for text in texts)
-        ]
-        for name, *texts in rows
-    }
-
-
-def worth(text: str) -> int:
-    """The value of a formula with its numbers put in."""
-    plain = text.replace(",", "").replace("·", "*").replace("²", "**2")
-    return eval(re.fullmatch(r"[\d*+ ]+", plain)[0])
-
-
-def states(count, seed=0):
-    draw = random.Random(seed)
-    for _ in range(count):
-        length, width = draw.randint(1, 11), draw.choice(WIDTHS)
-        step = draw.randint(1, length)
-        yield {"length": length, "width": width, "step": step}
-
-
 FULLEST = [{"length": 11, "width": 1024, "step": 11}]
 # In a long text, or at its end, arrows step from where the keyboard is.
 KEYS = [
@@ -142,87 +42,130 @@ SAYS = [
         "✓kept from an earlier step",
     ]),
 ]  # fmt: skip
+# The states of the cells of each role in each of the two panels.
+CELLS = """(panel) => ["query", "key", "value", "score", "out"].map((role) =>
+  [...panel.querySelectorAll(`.${role}[data-state]`)].map(
+    (cell) => cell.dataset.state))"""
+COUNTS = "(row) => [...row.cells].slice(1).map((cell) => cell.innerText)"
 
 
-def compare_with_torch(shown, count=30, seed=0):
-    for state in states(count, seed):
-        length, width, step = state.values()
-        value = shown.set(**state)
-        *counts, kept = zip(*done(width)[:step], strict=True)
-        both, kept = [sum(way) for way in counts], kept[-1]
-        assert value["now"] == [way[-1] for way in counts]
-        assert value["multiplications"] == both
-        assert value["stored"] == [0, kept]
-        rows = table(shown)
-        assert rows["rows computed"] == [
-            [str(sum(range(step + 1)))],
-            [str(step)],
-        ]
-        now = rows["multiplications, this step"]
-        assert [int(cell[0]) for cell in now] == value["now"]
-        assert [worth(cell[1]) for cell in now] == value["now"]
-        so_far = rows["multiplications"]
-        assert [int(cell[0]) for cell in so_far] == both
-        assert [int(cell[0]) for cell in rows["numbers kept"]] == [0, kept]
-        assert worth(rows["numbers kept"][1][1]) == kept
-        said = shown.element.locator(".ahead").inner_text()
-        assert f"{both[0] / both[1]:.2f} times" in said
-        assert f"Step {step}: the decoder reads “{TEXT[step - 1]}”" in said
-        assert cells(shown) == [
-            [expected_cells(way, role, length, step) for role in ROLES]
-            for way in (0, 1)
-        ]
+def sample():
+    return cache_explorer(TEXT)
 
 
-def test_counters_and_cells_are_what_the_library_does(show, few):
-    compare_with_torch(show(sample()), count=few(40, 8))
+def counted(run) -> int:
+    """Multiplications: half of what torch counts."""
+    with FlopCounterMode(display=False) as counter:
+        run()
+    return counter.get_total_flops() // 2
 
 
-def test_a_date_is_that_of_the_chapter(show):
-    value = show(sample()).set(length=11, step=11, width=64)
-    assert value["rows"] == [66, 11]
-    assert value["stored"] == [0, 128 * 11]
+@functools.cache
+def done(width):
+    """In each step: what both ways multiply, and what the cache then holds."""
+    attention = MultiHeadAttention(width, 4, bias=False)
+
+    def attend(self, q, k, v, may_attend=None, **options):
+        """Leave no products to a kernel, which would hide them."""
+        return attend_in_heads(q, k, v, may_attend, 0.0, need_weights=True)
+
+    attention.attend = MethodType(attend, attention)
+    x = torch.randn(1, len(TEXT), width)
+    past, steps = CachedSelfAttention(attention), []
+    for t in range(1, len(TEXT) + 1):
+        whole, row, mask = x[:, :t], x[:, t - 1 : t], causal_mask(t)
+        without = counted(lambda: attention(whole, may_attend=mask))  # noqa: B023
+        cached = counted(lambda: past(row))  # noqa: B023
+        kept = past.buffer[:, :, :, : past.length].numel()
+        steps.append((without, cached, kept))
+    return steps
+
+
+def expected_cells(way, length, step):
+    """As the two ways of attention work, row by row."""
+    rows = (step - 1) * ["none" if way else "again"] + ["new"]
+    kept = (step - 1) * ["kept" if way else "again"] + ["new"]
+    seen = causal_mask(length)[0, 0].tolist()
+    scores = [
+        "none"
+        if max(i, j) >= step
+        else "hidden"
+        if not seen[i][j] and not way
+        else rows[i]
+        for i in range(length)
+        for j in range(length)
+    ]
+    later = (length - step) * ["none"]
+    rows, kept = rows + later, kept + later
+    return [rows, kept, kept, scores, rows]
+
+
+def worth(text: str) -> int:
+    """The value of a formula with its numbers put in."""
+    plain = text.replace(",", "").replace("·", "*").replace("²", "**2")
+    return eval(re.fullmatch(r"[\d*+ ]+", plain)[0])
+
+
+def test_counters_and_cells_are_what_the_library_does(shown, few):
+    draw = random.Random(0)
+    for _ in range(few(40, 8)):
+        width = draw.choice([16, 64, 256, 1024])
+        length = draw.randint(1, 11)
+        step = draw.randint(1, length)
+        shown.set(length=length, width=width, step=step)
+        *ways, kept = zip(*done(width)[:step], strict=True)
+        so_far, now = [sum(way) for way in ways], [way[-1] for way in ways]
+        cells = [row for row in shown.all(".counts tbody tr", COUNTS)]
+        counts = [[number(c.split("\n")[0]) for c in row] for row in cells]
+        rows = [sum(range(step + 1)), step]
+        assert counts == [rows, now, so_far, [0, kept[-1]]]
+        formulas = [cell.split("\n")[1] for cell in (*cells[1], cells[3][1])]
+        assert [worth(text) for text in formulas] == [*now, kept[-1]]
+        assert shown.text(".ahead") == (
+            f"Step {step}: the decoder reads “{TEXT[step - 1]}”. So far it "
+            f"has multiplied {so_far[0] / so_far[1]:.2f} times as often "
+            "without a cache."
+        )
+        wanted = [expected_cells(way, length, step) for way in (0, 1)]
+        assert shown.all(".panel", CELLS) == wanted
 
 
 @pytest.mark.slow
 def test_it_plays_only_if_asked_and_stops_at_the_end(show):
     shown = show(sample(), apart=True)
-    shown.page.clock.install()
-    shown.page.clock.run_for(20_000)
+    clock, play = shown.page.clock, shown.get("button", "Play")
+    clock.install()
+    clock.run_for(20_000)
     assert shown.value["step"] == 4
     shown.set(step=1)
-    play = shown.get("button", "Play")
-    play.press("Enter")
-    shown.page.clock.run_for(2_500)
-    assert shown.value["step"] == 3
-    shown.get("button", "Pause").press("Enter")
-    shown.page.clock.run_for(5_000)
-    assert shown.value["step"] == 3
-    play.press("Enter")
-    shown.page.clock.run_for(60_000)
-    assert shown.value["step"] == 6
+    for name, seconds, step in (
+        ("Play", 2.5, 3),
+        ("Pause", 5, 3),
+        ("Play", 60, 6),
+        ("Play", 0, 1),  # once more
+    ):
+        shown.get("button", name).press("Enter")
+        clock.run_for(int(1000 * seconds))
+        assert shown.value["step"] == step
+    shown.get("button", "Start again").press("Enter")
+    clock.run_for(5_000)
+    assert shown.value["step"] == 4
     assert play.is_visible()
-    play.press("Enter")
-    assert shown.value["step"] == 1
 
 
 def test_who_wants_no_motion_gets_none(show):
     assert not show(sample(), still=True).get("button", "Play").is_visible()
     shown = show(sample())
-    back, forward = (shown.get("button", name) for name in ("Back", "Next"))
-    shown.set(step=1)
-    assert back.is_disabled() and forward.is_enabled()
-    shown.set(step=6)
-    assert back.is_enabled() and forward.is_disabled()
+    for step, names in ((1, ["◀ Back"]), (6, ["Next ▶"]), (2, [])):
+        shown.set(step=step)
+        assert shown.all("[aria-disabled=true]") == names
 
 
 def test_the_fallback_counts_the_same():
-    rows = re.findall(
-        r'<tr><th scope="row">(.*?)</th>(.*)</tr>', sample().fallback
-    )
-    assert " ".join(name for name, _ in rows) == "1 B 2 2 3 0 4 1 5 9 6 -"
-    steps = done(64)[:6]
-    for t, (_, row) in enumerate(rows, start=1):
-        found = [int(n.replace(",", "")) for n in re.findall(r"[\d,]+", row)]
-        sums = [sum(way) for way in [*zip(*steps[:t], strict=True)][:2]]
-        assert found == [*sums, 2 * t * 64]
+    steps, sums = done(64)[:6], [0, 0]
+    cells = iter(texts_of(sample(), "td"))
+    for t, counts in enumerate(steps, start=1):
+        sums = [old + new for old, new in zip(sums, counts, strict=False)]
+        assert [number(next(cells)) for _ in range(3)] == [*sums, 2 * t * 64]
+    names = " ".join(texts_of(sample(), "tbody th"))
+    assert names == "1 B 2 2 3 0 4 1 5 9 6 -"

@@ -1,4 +1,4 @@
-"""The explorer of costs beside the library, and what torch counts."""
+"""The explorer of costs beside the library, which counts as torch does."""
 
 import math
 import random
@@ -6,45 +6,17 @@ import re
 
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from kit.explorers.costs import cost_explorer
-from lib.cache import CachedSelfAttention
 from lib.efficient import GroupedQueryAttention, cache_bytes, layer_operations
 from lib.layers import FeedForward
-from tests.browser.explorers.shown import number
+from tests.browser.explorers.shown import number, texts_of
 
-LENGTHS = [2**power for power in range(4, 21)]
 WIDTHS = [64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 5120, 6144]
 WIDTHS += [8192, 12288, 16384]
-DTYPES = {1: torch.int8, 2: torch.float16, 4: torch.float32}
+WORK = ["projections", "network", "pairs"]
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
-
-
-def sample():
-    return cost_explorer()
-
-
-def divisors(number, most):
-    return [k for k in range(1, int(most) + 1) if number % k == 0]
-
-
-def sizes(count, seed=0, lengths=LENGTHS, widths=WIDTHS):
-    draw = random.Random(seed)
-    for _ in range(count):
-        width = draw.choice(widths)
-        heads = draw.choice(divisors(width, min(128, width / 4)))
-        yield {
-            "length": draw.choice(lengths),
-            "width": width,
-            "heads": heads,
-            "groups": draw.choice(divisors(heads, heads)),
-            "layers": draw.randint(1, 128),
-            "number": draw.choice([1, 2, 4]),
-        }
-
-
 FULLEST = [
     {"length": 2**20, "width": 12288, "heads": 96, "layers": 128, "number": 4}
 ]
@@ -63,43 +35,52 @@ KEYS = [
 ]
 SAYS = [({"length": 65536, "width": 4096}, "output", [
     "65,536", "4,096", "64", "64", "48"])]  # fmt: skip
+FORMULA = "(row) => row.innerText.replace(/\\s+/g, ' ').trim().split(' = ')"
+COST = "(e) => [e.dataset.cost, e.innerText ?? +e.getAttribute('cx')]"
+TICK = "(e) => [+e.dataset.bytes, +e.getAttribute('x')]"
+SHARE = """(e) => e.getBoundingClientRect().width / e.parentNode.clientWidth"""
 
 
-def block(size, device="meta"):
-    """Attention and feed-forward network of a layer, without biases."""
-    width, heads, groups = size["width"], size["heads"], size["groups"]
-    with torch.device(device):
+def sample():
+    return cost_explorer()
+
+
+def sizes(count, seed=0):
+    draw = random.Random(seed)
+    for _ in range(count):
+        width = draw.choice(WIDTHS)
+        heads = [n for n in range(1, 129) if not width % n and 4 * n <= width]
+        heads = draw.choice(heads)
+        yield {
+            "length": 2 ** draw.randint(4, 20),
+            "width": width,
+            "heads": heads,
+            "groups": draw.choice([n for n in range(1, 129) if not heads % n]),
+            "layers": draw.randint(1, 128),
+            "number": draw.choice([1, 2, 4]),
+        }
+
+
+def parameters(width, heads, groups) -> int:
+    """Those of a layer, as torch counts them."""
+    with torch.device("meta"):
         attention = GroupedQueryAttention(width, heads, groups, bias=False)
-        return attention, FeedForward(width, 4 * width, bias=False)
+        network = FeedForward(width, 4 * width, bias=False)
+    both = [*attention.parameters(), *network.parameters()]
+    return sum(weight.numel() for weight in both)
 
 
-def weights_of(size) -> int:
-    """The bytes of all parameters, as torch would store them."""
-    dtype = DTYPES[size["number"]]
-    found = [
-        torch.empty_like(weight, dtype=dtype).nbytes
-        for part in block(size)
-        for weight in part.parameters()
-    ]
-    return size["layers"] * sum(found)
-
-
-def expected(size):
-    """Operations and bytes by the library's formulas and torch's tensors."""
-    n, width, heads = size["length"], size["width"], size["heads"]
-    d_head, layers = width // heads, size["layers"]
-    kv_width = d_head * size["groups"]
-    work = layer_operations(n, width, 4 * width, kv_width)
-    dtype = DTYPES[size["number"]]
-    scores = torch.empty(heads, n, n, dtype=dtype, device="meta")
-    kept = cache_bytes(n, layers, size["groups"], d_head, size["number"])
+def expected(length, width, heads, groups, layers, number):
+    """Operations and bytes by the library and torch."""
+    d_head = width // heads
+    work = layer_operations(length, width, 4 * width, d_head * groups)
     return {
         "projections": layers * work["projections"],
         "network": layers * work["feed-forward"],
         "pairs": layers * (work["scores"] + work["weighted means"]),
-        "weights": weights_of(size),
-        "cache": kept,
-        "scores": scores.nbytes,
+        "weights": layers * number * parameters(width, heads, groups),
+        "cache": cache_bytes(length, layers, groups, d_head, number),
+        "scores": number * heads * length**2,
     }
 
 
@@ -112,136 +93,53 @@ def as_read(text: str) -> float:
     return number(digits) * 1024 ** (UNITS.index(unit) if unit else 0)
 
 
-def as_python(formula: str) -> str:
-    """A formula of the page: what stands side by side is multiplied."""
-    plain = formula.replace("²", "**2").replace("·", "*").replace(",", "")
-    return re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", plain)
-
-
 def worth(formula: str, size) -> float:
-    """Its value, with the letters of the page."""
-    letters = {
-        "n": size["length"],
-        "d": size["width"],
-        "H": size["heads"],
-        "G": size["groups"],
-        "L": size["layers"],
-        "b": size["number"],
-    }
-    return eval(as_python(formula), {}, letters)
+    """Its value; what stands side by side is multiplied."""
+    plain = formula.replace("²", "**2").replace("·", "*").replace(",", "")
+    python = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", plain)
+    return eval(python, dict(zip("ndHGLb", size.values(), strict=True)))
 
 
-def formulas(shown):
-    """Each cost's formula, and the same with the numbers put in."""
-    rows = shown.all(".formula")
-    names = ["projections", "network", "pairs", "weights", "cache", "scores"]
-    pairs = (" ".join(row.split()).split(" = ") for row in rows)
-    return dict(zip(names, pairs, strict=True))
+def about(wanted):
+    """Equal but for what three digits hide."""
+    return pytest.approx(wanted, rel=0.006)
 
 
-def places(shown, what):
-    """Where something is drawn on the scale of bytes."""
-    return shown.all(
-        f"svg {what}",
-        "(e) => [e.dataset.bytes ?? e.dataset.cost,"
-        " +(e.getAttribute('x') ?? e.getAttribute('cx'))]",
-    )
-
-
-def compare_with_torch(shown, count=40, seed=0):
-    for size in sizes(count, seed):
-        value, wanted = shown.set(**size), expected(size)
-        assert {name: value[name] for name in size} == size
-        found = value["operations"] | value["bytes"]
-        assert found == pytest.approx(wanted, rel=1e-14)
-        for name, (formula, numbers) in formulas(shown).items():
-            assert worth(formula, size) == pytest.approx(wanted[name])
-            assert worth(numbers, size) == pytest.approx(wanted[name])
-        total = sum(wanted[name] for name in value["operations"])
-        cells = shown.all(
-            "td[data-cost]", "(td) => [td.dataset.cost, td.innerText]"
-        )
-        assert {name: as_read(text) for name, text in cells} == pytest.approx(
-            wanted | {"total": total}, rel=0.006
-        )
-        check_drawing(shown, wanted, total)
-
-
-def check_drawing(shown, wanted, total):
-    """Dots stand at their bytes, and stripes have their shares."""
-    ticks = {math.log2(float(n)): x for n, x in places(shown, "[data-bytes]")}
-    low, high = ticks[0], ticks[50]
-    for name, x in places(shown, "[data-cost]"):
-        power = 50 * (x - low) / (high - low)
-        assert power == pytest.approx(math.log2(wanted[name]), abs=0.05)
-    room, *stripes = shown.element.locator(".bar").evaluate(
-        "(bar) => [bar.clientWidth, ...['projections', 'network', 'pairs']"
-        ".map((name) => bar.querySelector(`.${name}`)"
-        ".getBoundingClientRect().width)]"
-    )
-    for name, stripe in zip(wanted, stripes, strict=False):
-        assert stripe == pytest.approx(room * wanted[name] / total, abs=1)
-
-
-def test_costs_are_those_of_the_library_and_of_torch(show, few):
-    compare_with_torch(show(sample()), count=few(40, 6))
-
-
-def test_small_decoders_cost_what_torch_counts(show, few):
-    shown = show(sample())
-    for size in sizes(
-        few(25, 5), 1, lengths=[16, 32, 64], widths=[64, 128, 256]
-    ):
-        size = size | {"number": 4, "layers": 1}
-        attention, network = block(size, "cpu")
-        x = torch.randn(1, size["length"], size["width"])
-        with FlopCounterMode(display=False) as counter, torch.no_grad():
-            network(attention(x, need_weights=True)[0])
-        value = shown.set(**size)
-        assert sum(value["operations"].values()) == counter.get_total_flops()
-        past = CachedSelfAttention(attention)
-        with torch.no_grad():
-            past(x)
-            q, k, _ = attention.project(x, x, x)
-        kept = past.buffer[:, :, :, : past.length]
-        assert value["bytes"]["cache"] == kept.numel() * kept.itemsize
-        k = k.repeat_interleave(size["heads"] // size["groups"], dim=1)
-        assert value["bytes"]["scores"] == (q @ k.mT).nbytes
-        parameters = [*attention.parameters(), *network.parameters()]
-        assert value["bytes"]["weights"] == sum(p.nbytes for p in parameters)
-
-
-def test_the_sentence_says_where_pairs_lead(show, few):
-    shown = show(sample())
-    for size in sizes(few(20, 4), 2):
+def test_costs_are_those_of_the_library_and_of_torch(shown, few):
+    for size in sizes(few(40, 8)):
         shown.set(**size)
-        said = shown.text(".note")
-        assert said.startswith("All n² pairs are counted, hidden ones too.")
-        all_pairs = 4 * size["length"] ** 2 * size["width"] * size["layers"]
-        counted = shown.value["operations"]["pairs"]  # a float64
-        assert counted == pytest.approx(all_pairs, rel=1e-12)
-        turn = re.search(r"G/H = ([\d,.]+)\. ", said)[1]
-        wanted = expected(size | {"length": 1})
-        rest = wanted["projections"] + wanted["network"]
-        # at n: n² · pairs = n · rest
-        assert number(turn) == pytest.approx(rest / wanted["pairs"], rel=1e-3)
-        ratio = expected(size)["cache"] / expected(size)["weights"]
-        times = re.search(r"is ([\d,.e-]+) times", said)[1]
-        assert number(times) == pytest.approx(ratio, rel=0.006)
+        wanted = expected(**size)
+        formulas = shown.all(".formula", FORMULA)
+        for pair, cost in zip(formulas, wanted.values(), strict=True):
+            found = [worth(formula, size) for formula in pair]
+            assert found == pytest.approx([cost, cost])
+        total = sum(wanted[name] for name in WORK)
+        cells = shown.all("td[data-cost]", COST)
+        found = {name: as_read(text) for name, text in cells}
+        assert found == about(wanted | {"total": total})
+        # Dots stand at their bytes, and stripes have their shares.
+        (_, low), *_, (_, high) = shown.all("svg [data-bytes]", TICK)
+        for name, x in shown.all("circle[data-cost]", COST):
+            power = 50 * (x - low) / (high - low)
+            assert power == pytest.approx(math.log2(wanted[name]), abs=0.05)
+        shares = [wanted[name] / total for name in WORK]
+        assert shown.all(".bar span", SHARE) == pytest.approx(shares, abs=4e-3)
+        # At n, pairs cost as much as all the rest: n² · pairs = n · rest.
+        said = shown.text(".note").replace("\u00a0", " ")
+        turn, times = re.fullmatch(
+            "All n² pairs are counted, hidden ones too. They cost as much as "
+            r"all the rest at n = 5 d \+ d G/H = ([\d,.]+)\. The cache of "
+            r"this text is ([\d,.e-]+) times as large as the weights\.", said
+        ).groups()  # fmt: skip
+        rest = (total - wanted["pairs"]) / wanted["pairs"] * size["length"]
+        assert number(turn) == pytest.approx(rest, rel=1e-3)
+        assert number(times) == about(wanted["cache"] / wanted["weights"])
 
 
 def test_the_fallback_counts_the_same():
-    cells = re.findall(r"<td>([\d,]+)</td>", sample().fallback)
-    found = [int(cell.replace(",", "")) for cell in cells]
-    size = {"length": 32_768, "width": 4_096, "heads": 64, "groups": 64}
-    wanted = expected(size | {"layers": 48, "number": 2})
-    half = wanted["pairs"] // 2
-    assert found == [
-        wanted["projections"],
-        half,
-        half,
-        wanted["network"],
-        wanted["weights"],
-        wanted["cache"],
-        wanted["scores"],
-    ]
+    wanted = expected(32_768, 4_096, 64, 64, layers=48, number=2)
+    wanted["pairs"] //= 2  # scores, and as many for the weighted means
+    order = ["projections", "pairs", "pairs", "network"]
+    order += ["weights", "cache", "scores"]
+    found = [number(text) for text in texts_of(sample(), "td")]
+    assert found == [wanted[name] for name in order]

@@ -3,10 +3,8 @@
 import re
 import unicodedata
 from datetime import date
-from pathlib import Path
 
 import pytest
-import yaml
 from babel import Locale
 from playwright.sync_api import expect
 
@@ -15,33 +13,44 @@ from kit.dates import generate, splits, write
 from kit.explorers.dates import examples
 from tests.browser.explorers.test_dates import (
     ON,
-    halves,
     iso_of,
     part,
     sample,
     tiles,
     type_in,
     weights_of,
+    written,
 )
 
+EXAMPLES = [example["text"] for example in examples()]
 DASHED = "(tile) => getComputedStyle(tile).borderTopStyle === 'dashed'"
 RIGHT = "✓ The text says this date."
-UNKNOWN = "Not to be trusted: the text is no date of a kind that it learnt."
+UNKNOWN = "the text is no date of a kind that it learnt."
 # What a reader types, and what is said below the answer.
 SAID = {
     "31 February 2019": "⚠ No such day: February 2019 has no day 31.",
     "29 février 2019": "⚠ No such day: February 2019 has no day 29.",
+    "0 March 2019": "⚠ No such day: March 2019 has no day 0.",
     "2019年13月3日": "⚠ No such day: there is no month 13.",
+    "00.00.2019": "⚠ No such day: there is no month 0.",
     "12 May 1066": "⚠ Not to be trusted: the year 1066 is not among those "
     "that it learnt, 1900 to 2099.",
+    "25 December 2525": "⚠ Not to be trusted: the year 2525 is not among "
+    "those that it learnt, 1900 to 2099.",
     "14 July": "⚠ Not to be trusted: the text has no year of four digits.",
-    "hello world": f"⚠ {UNKNOWN}",
-    "3/3/2019": f"⚠ {UNKNOWN}",
-    "am 3.3.2019": f"⚠ {UNKNOWN}",
+    "1/2/34": "⚠ Not to be trusted: the text has no year of four digits.",
+    "hello world": f"⚠ Not to be trusted: {UNKNOWN}",
+    "3/3/2019": f"⚠ Not to be trusted: {UNKNOWN}",
+    "am 3.3.2019": f"⚠ Not to be trusted: {UNKNOWN}",
+    "March 2019": f"⚠ Not to be trusted: {UNKNOWN}",
+    "third of March 2019": f"⚠ Not to be trusted: {UNKNOWN}",
+    "March 3, 2019 at noon": f"⚠ Not to be trusted: {UNKNOWN}",
     "year 1850": "⚠ Not to be trusted: it learnt the years 1900 to 2099 only.",
     "Monday, March 3, 2019": "⚠ Doubtful: 3 March 2019 is a Sunday.",
-    "1er janvier 2019": "⚠ Doubtful: the text is no date of a kind that it "
-    "learnt.",
+    "2019年3月3日星期五": "⚠ Doubtful: 3 March 2019 is a Sunday.",
+    "1er janvier 2019": f"⚠ Doubtful: {UNKNOWN}",
+    "Sept 30, 2077": f"⚠ Doubtful: {UNKNOWN}",
+    "Sept. 11, 2001": f"⚠ Doubtful: {UNKNOWN}",
     "August 22nd, 1993": "⚠ Wrong: the text says 1993-08-22.",
     "9 мая 1945 года": "⚠ Wrong: the text says 1945-05-09.",
     "３ mars ２０１９": f"{RIGHT} Read as “3 mars 2019”, each character in "
@@ -49,23 +58,27 @@ SAID = {
     "3 Mars 2019": f"{RIGHT} Read as “3 mars 2019”, in lower case.",
     "\u200e3 mars\u200f 2019": f"{RIGHT} Read as “3 mars 2019”, without 2 "
     "invisible characters.",
-    "Ｍars 3\u2060, 2019": "⚠ Doubtful: the text is no date of a kind that it "
-    "learnt. Read as “Mars 3, 2019”, each character in its plain form, "
-    "without 1 invisible character.",
+    "3. März\0 2019": f"{RIGHT} Read as “3. März 2019”, without 1 invisible "
+    "character.",
+    "Ｍars 3\u2060, 2019": f"⚠ Doubtful: {UNKNOWN} Read as “Mars 3, 2019”, "
+    "each character in its plain form, without 1 invisible character.",
     "３ MÄrz 2019": f"{RIGHT} Read as “3 märz 2019”, each character in its "
     "plain form, in lower case.",
     # What cannot be seen is not said.
     "3  mars\t2019 ": RIGHT,
+    "12\u205fde octubre de\u00a01992": RIGHT,
+    "25\u2003December\u20092021": RIGHT,
+    "3\u202fмарта\u202f2019\u202fг.": RIGHT,
     "3 fe\u0301vrier 2019": RIGHT,
     "MARCH 3, 2019": RIGHT,
     "3 mars 2019!": f"{RIGHT} It has never met ! (U+0021) and reads <unk>.",
+    "3 March '19": "⚠ Not to be trusted: it has never met ' (U+0027) and "
+    "reads <unk>.",
     "3 \u0489mars 2019\u2800\ue000☂é": "⚠ Doubtful: it has never met "
     "(U+0489), ⠀ (U+2800), (U+E000), ☂ (U+2602) and reads <unk>.",
+    "٣ مارس ٢٠١٩": "⚠ Not to be trusted: it has never met ٣ (U+0663), م "
+    "(U+0645), ا (U+0627), ر (U+0631) and 5 more and reads <unk>.",
 }
-ASK = """(e, texts) => texts.map((text) => {
-  e.value = { text };
-  return [e.value, e.verdict.textContent];
-})"""
 READ = """({ rule }, texts) => texts.map((text) =>
   [rule.plain(text).plain, rule.readings(text)])"""
 
@@ -78,21 +91,23 @@ def shown(show):
     return shown
 
 
-def test_a_doubt_and_a_change_are_said_beside_the_answer(shown, few):
+def test_a_doubt_and_a_change_are_said(shown):
+    states = [{"text": text} for text in SAID]
+    found = shown.each(states, "(e) => e.verdict.textContent")
+    said = [words.partition(". ")[2] for words in found]
+    assert dict(zip(SAID, said, strict=True)) == SAID
+
+
+def test_they_stand_beside_the_answer_and_fit_a_phone(shown, few):
     verdict = part(shown, "verdict")
     height = shown.element.bounding_box()["height"]
-    for text in [*SAID][:: few(1, 7)]:
+    for text in [*SAID][:: few(2, 9)]:
         type_in(shown, text)
-        written = shown.value["iso"]
-        expect(verdict).to_have_text(f"{written}. {SAID[text]}")
+        expect(verdict).to_have_text(f"{written(shown)}. {SAID[text]}")
         is_doubted = SAID[text].startswith("⚠")
-        assert (shown.value["doubt"] != "") == is_doubted
         assert tiles(shown).first.evaluate(DASHED) == is_doubted
-        assert "".join(tiles(shown).all_inner_texts()) == f"{written}end"
         shown.assert_fits()
         shown.set(text="3 mars 2019")
-        expect(verdict).to_have_text(f"2019-03-03. {RIGHT}")
-        assert not tiles(shown).first.evaluate(DASHED)
         assert shown.element.bounding_box()["height"] == height
     type_in(shown, "14 July")
     assert shown.violations() == []
@@ -101,8 +116,8 @@ def test_a_doubt_and_a_change_are_said_beside_the_answer(shown, few):
 def test_little_confidence_is_said(shown):
     """A right answer that was nearly a guess is doubted, too."""
     text = "Thursday, November 29, 1979"
-    assert shown.set(text=text)["doubt"] == "unsure"
-    p, _ = weights_of(halves(), text)
+    shown.set(text=text)
+    p, _ = weights_of(text)
     least, place = p.max(-1).values.min(0)
     expect(part(shown, "verdict")).to_have_text(
         "1979-11-29. ⚠ Unsure: the text says this date, but the model gave "
@@ -126,59 +141,30 @@ def test_texts_are_made_plain(shown):
         read = re.sub("[\u200b\ufeff]", "", plain)
         keys = shown.all(".look thead th[scope=col]")
         assert keys == [signs.get(c, c) for c in read]
-        assert shown.value["iso"] == iso_of(halves(), read)
-
-
-def forms():
-    """Those of typed.yml: what is to be said, the text, and its date."""
-    path = Path(__file__).with_name("typed.yml")
-    for group in yaml.load(path.read_text("utf-8"), yaml.BaseLoader):
-        listed = group["forms"]
-        with_dates = isinstance(listed, dict)
-        pairs = listed.items() if with_dates else [(t, None) for t in listed]
-        yield from ((group["says"], *pair) for pair in pairs)
-
-
-@pytest.mark.slow
-def test_what_people_type_is_doubted_where_it_is_wrong(shown):
-    """A wrong answer always is; a right one to a learnt form hardly ever."""
-    every = [*forms()]
-    said = shown.element.evaluate(ASK, [text for _, text, _ in every])
-    right, alarms = 0, []
-    for (says, text, iso), (found, _) in zip(every, said, strict=True):
-        is_right = iso is not None and found["iso"] == iso
-        if isinstance(says, list):
-            assert (found["doubt"] or "problem") in says, (text, found)
-            assert ("problem" in says) == bool(found["problem"]), text
-        elif not is_right:
-            assert found["doubt"], (text, found)
-        elif says == "date":
-            right += 1
-            alarms += [text] if found["doubt"] else []
-    assert right > 60 and len(alarms) <= 0.02 * right, alarms
+        assert written(shown) == iso_of(read)
 
 
 @pytest.mark.slow
 def test_a_thousand_dates_of_the_test_raise_few_alarms(shown):
-    """A right answer is doubted only where the model was unsure itself.
+    """A wrong answer is doubted, a right one where the model was unsure.
 
     Those of the examples are not: before the rule is there, the page says
     that they are right.
     """
-    texts = [example["text"] for example in examples()]
-    for found, _ in shown.element.evaluate(ASK, texts):
-        assert found["doubt"] == ""
     drawn = generate(splits()["test"], 1_000, seed=15)
-    said = shown.element.evaluate(ASK, [example.text for example in drawn])
-    alarms = 0
-    for example, (found, words) in zip(drawn, said, strict=True):
-        is_right = found["iso"] == example.iso
-        assert is_right or found["doubt"], (example, found)
-        if is_right:
-            assert found["doubt"] in ("", "unsure"), (example, found)
-            assert "Read as" not in words
-            alarms += bool(found["doubt"])
-    assert alarms <= 5
+    pairs = [(example.text, example.iso) for example in drawn]
+    pairs += [(text, iso_of(text)) for text in EXAMPLES]
+    states = [{"text": text} for text, _ in pairs]
+    said = shown.each(states, "(e) => e.verdict.textContent")
+    alarms = []
+    for (text, iso), words in zip(pairs, said, strict=True):
+        answer, _, sentence = words.partition(". ")
+        if answer != iso:
+            assert sentence.startswith("⚠ "), (text, words)
+        elif sentence != RIGHT:
+            assert sentence.startswith("⚠ Unsure: "), (text, words)
+            alarms += [text]
+    assert len(alarms) <= 5 and not {*alarms} & {*EXAMPLES}
 
 
 def test_what_it_learnt_is_what_the_book_writes(shown, few):

@@ -3,7 +3,6 @@
 import functools
 import math
 import random
-import re
 
 import pytest
 import torch
@@ -11,11 +10,28 @@ import torch
 from benchmarks import depth
 from benchmarks.records import RESULTS
 from kit.explorers.depth import depth_explorer
+from tests.browser.explorers.shown import close, texts_of
 
 NAMES, KINDS = list(depth.ARRANGEMENTS), ("size", "gradient")
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-# The record keeps three decimals of the logarithm.
-CLOSE = {"atol": 0.0011, "rtol": 0}
+FULLEST = [
+    {"arrangement": name, "compare": "no residual", "depth": 48, "block": 48}
+    for name in NAMES
+]
+KEYS = [
+    ("Tab Tab ArrowRight ArrowRight ArrowRight", {"arrangement": "pre-norm"}),
+    ("Tab ArrowDown ArrowDown", {"compare": "no norm"}),
+    ("Tab ArrowRight", {"depth": 48}),
+    ("Tab End", {"block": 48}),
+    ("ArrowLeft ArrowLeft", {"block": 46}),
+    # A shallower stack has no block 46.
+    ({"depth": 6}, {"block": 6}),
+]
+SAYS = [
+    ({"block": 0}, ".reading thead th:first-child", "At the input"),
+    ({"block": 3}, ".reading thead th:first-child", "After block 3"),
+    ({"block": 3}, ".scrub output", "3 of 24"),
+]
 
 
 def sample():
@@ -24,7 +40,7 @@ def sample():
 
 @functools.cache
 def measured(name, blocks):
-    """The mean of five seeds, computed now."""
+    """Decimal logarithms of five seeds, computed now."""
     runs = [depth.measure(name, blocks, seed) for seed in range(5)]
     return {kind: torch.stack([r[kind] for r in runs]) for kind in KINDS}
 
@@ -49,90 +65,41 @@ def drawn(shown, kind, name) -> torch.Tensor:
     return low + (heights - bottom) / (top - bottom) * (high - low)
 
 
-def states(count, seed=0):
-    draw = random.Random(seed)
-    for _ in range(count):
-        blocks = draw.choice(depth.DEPTHS)
-        yield {
-            "arrangement": draw.choice(NAMES),
-            "compare": draw.choice(["nothing", *NAMES]),
-            "depth": blocks,
-            "block": draw.randint(0, blocks),
-        }
-
-
-FULLEST = [
-    {"arrangement": name, "compare": "no residual", "depth": 48, "block": 48}
-    for name in NAMES
-]
-KEYS = [
-    ("Tab Tab ArrowRight ArrowRight ArrowRight", {"arrangement": "pre-norm"}),
-    ("Tab ArrowDown ArrowDown", {"compare": "no norm"}),
-    ("Tab ArrowRight", {"depth": 48}),
-    ("Tab End", {"block": 48}),
-    ("ArrowLeft ArrowLeft", {"block": 46}),
-    # A shallower stack has no block 46.
-    ({"depth": 6}, {"block": 6}),
-]
-SAYS = [
-    ({"block": 0}, ".reading thead th:first-child", "At the input"),
-    ({"block": 3}, ".reading thead th:first-child", "After block 3"),
-    ({"block": 3}, ".scrub output", "3 of 24"),
-]
-
-
-def read_off(shown, name, blocks, block):
-    """Mean and standard error in the table are those of five runs."""
-    for kind, runs in measured(name, blocks).items():
-        cell, *_ = shown.all(f"td[data-kind={kind}]")
-        number, factor = cell.split(" ×/÷ ")
-        here = runs[:, block]
-        assert abs(read(number) - here.mean()) < 0.03
-        error = 10 ** (here.std() / math.sqrt(5))
-        assert abs(float(factor) - error) < 0.011 * error
-
-
-def test_numbers_and_lines_are_those_of_torch(show):
-    shown = show(sample())
+def test_the_table_says_the_numbers_of_torch(shown):
+    """Mean and standard error are those of five runs."""
     for name in NAMES:
         for blocks in (6, 12):
-            value = shown.set(arrangement=name, depth=blocks)
-            for kind, runs in measured(name, blocks).items():
-                found = torch.tensor(value[kind]).double()
-                torch.testing.assert_close(found, runs.mean(0), **CLOSE)
             for block in (0, blocks // 2, blocks):
-                shown.set(block=block)
-                read_off(shown, name, blocks, block)
+                shown.set(arrangement=name, depth=blocks, block=block)
+                for kind, runs in measured(name, blocks).items():
+                    cell, *_ = shown.all(f"td[data-kind={kind}]")
+                    number, factor = cell.split(" ×/÷ ")
+                    assert abs(read(number) - runs[:, block].mean()) < 0.03
+                    error = 10 ** (runs[:, block].std() / math.sqrt(5))
+                    assert abs(float(factor) - error) < 0.011 * error
 
 
-def test_lines_and_table_show_what_is_chosen(show, few):
-    shown, record = show(sample()), depth_record()
-    for state in states(few(40, 6)):
-        value = shown.set(**state)
-        pair = [state["arrangement"]]
-        if state["compare"] not in ("nothing", *pair):
-            pair.append(state["compare"])
+def test_lines_and_table_show_what_is_chosen(shown, few):
+    draw, record = random.Random(0), sample().attributes["record"]["runs"]
+    for _ in range(few(40, 6)):
+        blocks, names = draw.choice(depth.DEPTHS), draw.choices(NAMES, k=2)
+        compare = draw.choice(["nothing", names[1]])
+        block = draw.randint(0, blocks)
+        shown.set(
+            arrangement=names[0], compare=compare, depth=blocks, block=block
+        )
+        pair = list(dict.fromkeys(names[: 1 + (compare != "nothing")]))
         assert shown.all(".reading tbody th") == pair
-        for name in pair:
-            stored = record[name][str(state["depth"])]
-            for kind in KINDS:
-                mean = torch.tensor(stored[kind]["mean"]).double()
-                found = drawn(shown, kind, name)
-                span = float(mean.max() - mean.min()) + 2
-                torch.testing.assert_close(
-                    found, mean, atol=span / 100, rtol=0
-                )
-        chosen = record[state["arrangement"]][str(state["depth"])]
         for kind in KINDS:
-            assert value[kind] == chosen[kind]["mean"]
+            cells = shown.all(f"td[data-kind={kind}]")
+            for name, cell in zip(pair, cells, strict=True):
+                mean = record[name][str(blocks)][kind]["mean"]
+                close(read(cell.partition(" ×")[0]), mean[block], 0.03)
+                span = max(mean) - min(mean) + 2
+                close(drawn(shown, kind, name), mean, span / 100)
 
 
-def depth_record():
-    return sample().attributes["record"]["runs"]
-
-
-def test_a_finger_on_the_chart_moves_the_cursor(show):
-    shown = show(sample())
+def test_a_finger_on_the_chart_moves_the_cursor(shown):
     box = shown.element.locator("svg").first.bounding_box()
     middle = box["x"] + 46 + (box["width"] - 60) / 2
     shown.page.mouse.click(middle, box["y"] + 60)
@@ -144,24 +111,16 @@ def test_a_finger_on_the_chart_moves_the_cursor(show):
     shown.page.mouse.up()
 
 
-def test_the_fallback_says_how_24_blocks_end():
-    cells = re.findall(r"<td>(.*?)</td>", sample().fallback)
-    record = depth_record()
-    ends = [
-        10 ** record[name]["24"][kind]["mean"][place]
-        for name in NAMES
-        for kind, place in (("size", -1), ("gradient", 0))
-    ]
-    assert len(cells) == 8
-    for cell, end in zip(cells, ends, strict=True):
-        digits = 0.5 if end < 0.01 else 0.05
-        assert 10 ** read(cell) == pytest.approx(end, rel=digits)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_24_blocks_are_those_of_torch(name):
-    stored = depth_record()[name]["24"]
-    for kind, runs in measured(name, 24).items():
-        mean = torch.tensor(stored[kind]["mean"]).double()
-        torch.testing.assert_close(mean, runs.mean(0), **CLOSE)
+def test_the_record_and_the_fallback_are_those_of_torch(few):
+    """The record keeps three decimals, the fallback how 24 blocks end."""
+    record = sample().attributes["record"]["runs"]
+    cells = iter(texts_of(sample(), "td"))
+    for name in NAMES:
+        for kind, place in (("size", -1), ("gradient", 0)):
+            end = record[name]["24"][kind]["mean"][place]
+            found = 10 ** read(next(cells))
+            rough = 0.5 if 10**end < 0.01 else 0.05
+            assert found == pytest.approx(10**end, rel=rough)
+            for blocks in few((6, 12, 24), (6, 12)):
+                stored = record[name][str(blocks)][kind]["mean"]
+                close(stored, measured(name, blocks)[kind].mean(0), 1.1e-3)

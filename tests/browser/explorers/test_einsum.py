@@ -2,40 +2,18 @@
 
 import math
 import random
+from itertools import product
 
-import pytest
 import torch
 
 from kit.explorers.einsum import SIZES, einsum_explorer, shown_factors
+from tests.browser.explorers.shown import texts_of
 from tests.built import notebook
 
-PATTERNS = [
-    "id,jd->ij",
-    "ij,jk->ik",
-    "ij,jd->id",
-    "i,i->",
-    "i,j->ij",
-    "ij->ji",
-    "ij->i",
-    "ii->",
-    "nhid,nhjd->nhij",
-    "nihd,njhd->nijh",
-]
-OTHERS = [
-    "ii->i",
-    "iij->j",
-    "ij->",
-    "->",
-    "i->i",
-    "ijk->kji",
-    "id,de,je->ij",
-    "ab,cd->",
-    "nij,njd->nid",
-    "ij,lk->ik",
-    "jd,je->de",
-    "nhij,njhd->nhid",
-]
-
+PATTERNS = """id,jd->ij ij,jk->ik ij,jd->id i,i-> i,j->ij ij->ji ij->i ii->
+    nhid,nhjd->nhij nihd,njhd->nijh""".split()
+OTHERS = """ii->i iij->j ij-> -> i->i ijk->kji id,de,je->ij ab,cd->
+    nij,njd->nid ij,lk->ik jd,je->de nhij,njhd->nhid""".split()
 FOUR = "nhid,nhjd->nhij"
 KEYS = [
     ("Tab Tab Tab Tab ArrowDown", {"cell": [2, 2]}),
@@ -70,40 +48,68 @@ def sample():
     return einsum_explorer()
 
 
-@pytest.fixture
-def shown(show):
-    return show(sample())
+# Of each cell its number, whether it is in the sum, and whether it is chosen.
+READ = """({ shadowRoot: root }) => ({
+  tables: [...root.querySelectorAll("table")].map((table) =>
+    [...table.querySelectorAll("td")].map((td) => [Number(td.innerText),
+      td.matches(".hit"), td.matches("[aria-selected=true]")])),
+  terms: [...root.querySelectorAll(".term .number")].map((e) => e.innerText),
+  sum: root.querySelector(".sum").innerText,
+  said: [...root.querySelectorAll("[role=status]")].at(-1).innerText,
+  loops: root.querySelector("pre").innerText,
+})"""
 
 
-def outcome(value):
-    """The result as torch computes it, and its factors."""
-    left, right = value["equation"].split("->")
-    given = [
-        torch.tensor(numbers).float().reshape([value["sizes"][a] for a in f])
-        for f, numbers in zip(left.split(","), value["numbers"], strict=True)
+def in_rows(tensor):
+    """As it is shown: of three axes the second runs down, of four the third
+    runs down in blocks."""
+    axes = {3: (1, 0, 2), 4: (0, 2, 1, 3)}.get(tensor.dim())
+    return (tensor.permute(axes) if axes else tensor).flatten()
+
+
+def terms_of(equation, cell):
+    """The numbers that are multiplied, and where they stand, by the rule."""
+    left, right = equation.split("->")
+    summed = [a for a in dict.fromkeys(left) if a not in right + ","]
+    for along in product(*(range(SIZES.get(a, 2)) for a in summed)):
+        at = dict(zip([*right, *summed], [*cell, *along], strict=True))
+        yield [tuple(at[a] for a in letters) for letters in left.split(",")]
+
+
+def agrees(equation, cell, found):
+    """Tables and sum are those of torch, with the numbers of the book."""
+    factors = shown_factors(equation)
+    out = torch.einsum(equation, *factors)
+    terms = [*terms_of(equation, cell)]
+    *tables, result = found["tables"]
+    for n, (cells, tensor) in enumerate(zip(tables, factors, strict=True)):
+        hit = torch.zeros_like(tensor)
+        for where in terms:
+            hit[where[n]] = 1
+        numbers, lit, _ = zip(*cells, strict=True)
+        assert [*numbers] == in_rows(tensor).tolist()
+        assert [*lit] == in_rows(hit > 0).tolist()
+    chosen = torch.zeros_like(out)
+    chosen[tuple(cell)] = 1
+    numbers, _, is_it = zip(*result, strict=True)
+    assert [*numbers] == in_rows(out).tolist()
+    assert [*is_it] == in_rows(chosen > 0).tolist()
+    written = [
+        " · ".join(
+            f"{tensor[place]:.0f}"
+            for tensor, place in zip(factors, where, strict=True)
+        )
+        for where in terms
     ]
-    return torch.einsum(value["equation"], *given), given
+    assert found["terms"] == written[:16]
+    assert (f"+ {len(terms) - 16} more" in found["sum"]) == (len(terms) > 16)
+    total = f"= {out[tuple(cell)]:.0f}"
+    assert found["sum"].endswith(total)
+    assert found["said"].endswith(f"{total}, terms: {len(terms)}")
 
 
-def assert_as_torch(value):
-    expected, given = outcome(value)
-    found = torch.tensor(value["out"]).float().reshape(expected.shape)
-    torch.testing.assert_close(found, expected)
-    cell = expected[tuple(value["cell"])]
-    total = 0.0
-    for term in value["terms"]:
-        numbers = [
-            tensor[tuple(where)].item()
-            for tensor, where in zip(given, term["where"], strict=True)
-        ]
-        assert numbers == term["numbers"]
-        total += math.prod(numbers)
-    assert total == pytest.approx(cell.item(), abs=1e-4)
-
-
-def random_case(seed):
-    """An equation with random letters, sizes, numbers and a cell of it."""
-    draw = random.Random(seed)
+def random_equation(draw):
+    """Up to three factors of up to four axes, the result of some of them."""
     letters = draw.sample("abcdefnhij", draw.randint(1, 5))
     parts = [
         "".join(draw.choices(letters, k=draw.randint(0, 4)))
@@ -111,95 +117,30 @@ def random_case(seed):
     ]
     known = sorted(set("".join(parts)))
     kept = draw.sample(known, draw.randint(0, min(4, len(known))))
-    sizes = {a: draw.randint(1, 3) for a in known}
-    return {
-        "equation": f"{','.join(parts)}->{''.join(kept)}",
-        "sizes": sizes,
-        "numbers": [
-            [
-                draw.randint(-9, 9)
-                for _ in range(math.prod(sizes[a] for a in f))
-            ]
-            for f in parts
-        ],
-        "cell": [draw.randrange(sizes[a]) for a in kept],
-    }
+    return f"{','.join(parts)}->{''.join(kept)}"
 
 
-def test_equations_are_those_of_torch_with_the_numbers_of_the_book(shown):
-    equations = PATTERNS + OTHERS
-    states = [{"equation": equation} for equation in equations]
-    for equation, (value, _) in zip(
-        equations, shown.each(states), strict=True
-    ):
-        assert_as_torch(value)
-        _, given = outcome(value)
-        for tensor, ours in zip(given, shown_factors(equation), strict=True):
-            assert torch.equal(tensor, ours)
-        assert value["sizes"] == {a: SIZES.get(a, 2) for a in value["sizes"]}
-
-
-def test_random_equations_are_those_of_torch(shown, few):
-    cases = [random_case(seed) for seed in range(few(60, 10))]
-    for case, (value, _) in zip(cases, shown.each(cases), strict=True):
-        assert value["cell"] == case["cell"]
-        assert_as_torch(value)
-
-
-# Of each table the numbers, which are lit, and which is picked.
-CELLS = """(t) => [...t.querySelectorAll("td")].map((td) =>
-  [Number(td.textContent), td.matches(".hit"),
-   td.getAttribute("aria-selected") === "true"])"""
-
-
-def test_the_tables_show_the_numbers_and_what_a_cell_is_made_of(shown):
-    for equation in ("id,jd->ij", "ii->", "ij->ji", "i,j->ij", "ijk->kji"):
-        value = shown.set(equation=equation, cell=[1, 2, 1])
-        expected, given = outcome(value)
-        *inputs, result = shown.all("table", CELLS)
-        for n, (cells, tensor) in enumerate(zip(inputs, given, strict=True)):
-            made_of = torch.zeros_like(tensor, dtype=torch.bool)
-            for term in value["terms"]:
-                made_of[tuple(term["where"][n])] = True
-            numbers, lit, _ = map(torch.tensor, zip(*cells, strict=True))
-            assert torch.equal(numbers.float(), in_rows(tensor).flatten())
-            assert torch.equal(lit, in_rows(made_of).flatten())
-        (picked,) = [number for number, _, is_it in result if is_it]
-        assert picked == expected[tuple(value["cell"])]
-
-
-def in_rows(tensor):
-    """Of three axes the second runs down."""
-    return tensor.transpose(0, 1) if tensor.dim() == 3 else tensor
-
-
-def test_four_axes_stand_in_blocks(shown):
-    value = shown.set(equation=FOUR, cell=[1, 0, 2, 3])
-    blocks = outcome(value)[0].permute(0, 2, 1, 3).reshape(6, 8)
-    *_, result = shown.all("table", CELLS)
-    found = torch.tensor([float(number) for number, *_ in result])
-    assert torch.equal(found.reshape(6, 8), blocks)
-    (chosen,) = [n for n, cell in enumerate(result) if cell[2]]
-    assert divmod(chosen, 8) == (1 * 3 + 2, 0 * 4 + 3)
+def test_equations_are_those_of_torch_with_the_numbers_of_the_book(shown, few):
+    draw, states = random.Random(0), []
+    others = [random_equation(draw) for _ in range(few(150, 20))]
+    for equation in PATTERNS + OTHERS + others:
+        sizes = [SIZES.get(a, 2) for a in equation.partition("->")[2]]
+        cell = [draw.randrange(size) for size in sizes]
+        states.append({"equation": equation, "cell": cell})
+    for state, found in zip(states, shown.each(states, READ), strict=True):
+        agrees(**state, found=found)
 
 
 def test_pointer_picks_a_cell_and_a_term(shown):
     shown.get("gridcell").nth(7).click()
     assert shown.value["cell"] == [1, 3]
     shown.get("button", "B[3, 1]").click()
-    value = shown.value
-    assert value["term"] == 1
-    numbers = value["terms"][1]["numbers"]
-    assert shown.all("td.now") == [str(n) for n in numbers]
+    assert shown.value["term"] == 1
+    numbers = shown.all(".term .number")[1]
+    assert shown.all("td.now") == numbers.split(" · ")
 
 
-def test_the_sum_and_the_loops_say_what_is_shown(shown):
-    text, value = shown.text(".sum"), shown.value
-    for term in value["terms"]:
-        assert " · ".join(map(str, term["numbers"])) in text
-    total = value["out"][1 * 4 + 2]
-    assert text.rstrip().endswith(f"= {total}")
-    assert f"out[1, 2] = {total}" in shown.get("status").all_inner_texts()[-1]
+def test_the_loops_say_what_is_shown(shown):
     code = shown.text("pre")
     assert "for i in range(3):  # i = 1\n" in code
     assert "for d in range(2):  # all\n" in code
@@ -218,13 +159,11 @@ def write_loops():
 def test_the_loops_are_those_that_the_chapter_writes(shown):
     write = write_loops()
     states = [{"equation": equation} for equation in PATTERNS + OTHERS]
-    text = "(e) => e.shadowRoot.querySelector('pre').innerText"
-    for value, code in shown.each(states, text):
-        ours = [
-            line.split("  # ")[0].rstrip()
-            for line in code.rstrip("\n").split("\n")
-        ]
-        wanted, *_ = write(value["equation"], **value["sizes"])
+    for state, found in zip(states, shown.each(states, READ), strict=True):
+        lines = found["loops"].rstrip("\n").split("\n")
+        ours = [line.split("  # ")[0].rstrip() for line in lines]
+        sizes = {a: SIZES.get(a, 2) for a in state["equation"] if a.isalpha()}
+        wanted, *_ = write(state["equation"], **sizes)
         assert ours == wanted.replace("[]", "").split("\n")
 
 
@@ -264,27 +203,11 @@ def test_a_pattern_is_chosen_from_the_list(shown):
     assert shown.probe("active") == "equation"
 
 
-def test_a_long_sum_is_cut_but_counted(shown):
-    shown.set(equation="ijl->")
-    assert len(shown.all(".term")) == 16
-    assert f"+ {3 * 4 * 4 - 16} more" in shown.text(".sum")
-
-
-def test_the_question_of_the_chapter_has_this_answer(shown):
-    """Rename one j, and rows and columns are summed before they meet."""
-    a, b = shown_factors("ij,jk->ik")
-    value = shown.set(equation="ij,lk->ik")
-    rows = a.sum(dim=1)[:, None] * b.sum(dim=0)
-    assert value["out"] == rows.flatten().tolist()
-    assert len(value["terms"]) == 16
-
-
-def test_without_a_script_one_cell_is_written_out(show):
-    shown = show(sample(), script=False)
+def test_without_a_script_one_cell_is_written_out():
     a, b = shown_factors("id,jd->ij")
-    text = shown.text("p")
+    (text,) = texts_of(sample(), "p")
     assert f"A = {a.int().tolist()}, B = {b.int().tolist()}" in text
     terms = [f"{x:g} · {y:g}" for x, y in zip(a[1], b[2], strict=True)]
     assert text.endswith(f"out[1, 2] = {' + '.join(terms)} = {a[1] @ b[2]:g}")
-    cells = shown.all("td")
-    assert [int(text) for text in cells] == (a @ b.T).flatten().int().tolist()
+    cells = [int(text) for text in texts_of(sample(), "td")]
+    assert cells == (a @ b.T).flatten().int().tolist()

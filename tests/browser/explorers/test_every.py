@@ -8,7 +8,7 @@ import pytest
 
 from book._ext.book_site.pages.explorers import scripts_of
 from kit.explorers import source
-from tests.browser.explorers.samples import SAMPLES, listed, one_by_one
+from tests.browser.explorers.samples import SAMPLES, listed
 from tests.browser.explorers.shown import jupyter_page_of, page_of
 from tests.built import first_quick
 from tools.source.cells import without_scripts
@@ -30,8 +30,7 @@ SCREENS = {
     "dark": {"dark": True},
     "wide": {"width": 1440},
 }
-FULLEST, KEYS = listed("FULLEST"), listed("KEYS")
-TOLD = "addEventListener('explorer-change', (e) => window.told = e.detail)"
+FULLEST, KEYS, SAYS = map(listed, ("FULLEST", "KEYS", "SAYS"))
 # What `core.js` does for all is asked of one at once.
 any_of = pytest.mark.parametrize("name", first_quick(SAMPLES), indirect=True)
 
@@ -66,17 +65,19 @@ def test_keys_alone_do_everything(explorer, name, show):
     shown = show(explorer, still=True)
     first = shown.value
     shown.follow(KEYS[name])
-    shown.page.evaluate(TOLD)
     shown.get("button", "Start again").press("Enter")
-    assert shown.page.evaluate("window.told") == shown.value == first
+    assert shown.value == first
 
 
-@pytest.mark.parametrize("name, case", one_by_one("SAYS"), ids=str)
-def test_it_says_what_is_seen(show, name, case):
-    state, selector, words = case
-    shown = show(SAMPLES[name]())
-    shown.set(**state)
-    assert shown.all(selector) == ([words] if type(words) is str else words)
+def test_it_says_what_is_seen(explorer, name, show):
+    shown = show(explorer)
+    first = shown.value
+    for state, selector, words in SAYS[name]:
+        shown.set(**first | state)
+        wanted = [words] if isinstance(words, str) else words
+        assert shown.all(selector) == wanted, state
+    seen = shown.all("[type=range] + output", "(e) => e.textContent")
+    assert shown.all("[type=range]", "(e) => e.ariaValueText") == seen
 
 
 @pytest.mark.slow
@@ -113,12 +114,6 @@ def test_a_policy_against_inline_styles_changes_nothing(explorer, show):
     assert show(explorer, home=strict).element.evaluate(radius) == "8px"
 
 
-def test_without_script_its_children_are_read(explorer, show):
-    shown = show(explorer, script=False)
-    assert shown.element.bounding_box()["height"] > 20
-    assert shown.element.locator("> *").first.is_visible()
-
-
 def test_what_fails_to_build_gives_way_to_its_children(browser):
     html = SAMPLES["softmax"]()._repr_html_()
     assert "this.build(root);" in html
@@ -133,15 +128,18 @@ def test_what_fails_to_build_gives_way_to_its_children(browser):
 
 
 @any_of
-def test_on_paper_its_children_are_read(explorer, show):
+def test_on_paper_and_without_scripts_its_children_are_read(explorer, show):
     shown = show(explorer)
     child = shown.element.locator("> *").first
     assert not child.is_visible()
     shown.page.emulate_media(media="print")
     assert child.is_visible()
     assert not shown.get("button").first.is_visible()
+    shown = show(explorer, script=False)
+    assert shown.element.locator("> *").first.is_visible()
 
 
+@any_of
 def test_the_page_needs_no_copy_of_the_scripts(explorer):
     html = explorer._repr_html_()
     assert without_scripts(html) == explorer.element()

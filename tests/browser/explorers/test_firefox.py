@@ -18,10 +18,12 @@ ALL = "[...document.querySelectorAll('.explorer')]"
 ONE = "document.querySelector('.explorer')"
 END = '<p><a href="#main">The end</a></p>'
 ACTIVE = f"{ONE}.shadowRoot.activeElement"
-TRY = """((e, states) => [e.value, ...states.map((state) => {
+# All that it says in each of some states, and its value.
+TRY = """((e, states) => [{}, ...states].map((state) => {
   e.value = state;
-  return e.value;
-})])(%s, %s)"""
+  return [e.value, e.shadowRoot.textContent];
+}))(%s, %s)"""
+AGAIN = f"{ONE}.shadowRoot.querySelector('button')"
 
 
 @pytest.fixture
@@ -39,12 +41,6 @@ def visit(firefox, tmp_path):
     assert firefox.messages == []
 
 
-def rounded(value):
-    """The same with numbers that two browsers agree on."""
-    text = json.dumps(value)
-    return json.loads(text, parse_float=lambda x: float(f"{float(x):.9g}"))
-
-
 def test_all_explorers_live_on_one_page(visit):
     firefox = visit(*(sample() for sample in SAMPLES.values()))
     ready = f"{ALL}.map((e) => e.hasAttribute('data-ready'))"
@@ -52,21 +48,23 @@ def test_all_explorers_live_on_one_page(visit):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_values_are_those_of_chromium(visit, show, name):
+def test_it_says_the_same_as_in_chromium(visit, show, name):
+    """On a phone, which it fits."""
     states = FULLEST[name] + [state for state, *_ in SAYS[name]]
     code = TRY % (ONE, json.dumps(states))
-    found = visit(SAMPLES[name]()).evaluate(code)
-    page = show(SAMPLES[name]()).page
-    expected = json.loads(page.evaluate(f"JSON.stringify({code})"))
-    assert rounded(found) == rounded(expected)
+    firefox, page = visit(SAMPLES[name](), width=320), show(SAMPLES[name]())
+    for problem in ("smallTargets", "smallText"):
+        assert firefox.evaluate(f"{PROBES}.{problem}()") == []
+    wide = "document.documentElement.scrollWidth"
+    assert firefox.evaluate(wide) <= firefox.evaluate("innerWidth") == 320
+    assert firefox.evaluate(code) == page.page.evaluate(code)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_keys_change_it_and_start_again(visit, name):
     firefox = visit(SAMPLES[name]())
     first = firefox.evaluate(f"{ONE}.value")
-    button = f"{ONE}.shadowRoot.querySelector('button').focus()"
-    firefox.evaluate(button)
+    firefox.evaluate(f"{AGAIN}.focus()")
     changed = 0
     for _ in range(60):
         firefox.press("Tab")
@@ -78,19 +76,9 @@ def test_keys_change_it_and_start_again(visit, name):
     else:
         pytest.fail("the keyboard does not come to the end")
     assert changed
-    firefox.evaluate(button)
+    firefox.evaluate(f"{AGAIN}.focus()")
     firefox.press("Enter")
     assert firefox.evaluate(f"{ONE}.value") == first
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_it_fits_a_phone(visit, name):
-    firefox = visit(SAMPLES[name](), width=320)
-    wide = "document.documentElement.scrollWidth - innerWidth"
-    assert firefox.evaluate("innerWidth") == 320
-    assert firefox.evaluate(wide) <= 0
-    assert firefox.evaluate(f"{PROBES}.smallTargets()") == []
-    assert firefox.evaluate(f"{PROBES}.smallText()") == []
 
 
 def test_the_model_writes_there_as_in_the_library(visit):
@@ -103,4 +91,5 @@ def test_the_model_writes_there_as_in_the_library(visit):
     firefox.evaluate(f"void {ONE}.ask()")
     states = json.dumps([{"text": text} for text in texts])
     _, *found = firefox.evaluate(TRY % (ONE, states))
-    assert [value["iso"] for value in found] == expected
+    for (_, said), iso in zip(found, expected, strict=True):
+        assert f"{iso}. " in said  # the verdict begins so

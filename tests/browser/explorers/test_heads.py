@@ -7,6 +7,7 @@ import torch
 
 from kit.explorers.heads import START, heads_explorer
 from lib.heads import merge_heads, split_heads
+from tests.browser.explorers.shown import texts_of
 
 SIZES = ("batch", "length", "heads", "d_head")
 FULLEST = [{"batch": 2, "length": 6, "heads": 4, "d_head": 3}]
@@ -16,49 +17,39 @@ KEYS = [
     ("ArrowRight ArrowDown ArrowDown", {"number": 19}),
     ("ArrowDown ArrowUp ArrowLeft End", {"number": 23}),
     ("Shift+Tab Shift+Tab Shift+Tab Home", {"length": 1, "number": 7}),
-    ("", {"misplaced": 0}),
     ("Shift+Tab Shift+Tab ArrowRight", {"task": "merge"}),
 ]
 ONE = {"task": "merge", "heads": 1}
-FIRST, SECOND, THIRD = (f".way:nth-child({n}) > p" for n in (1, 2, 3))
-SAYS = [
-    ({}, FIRST, "x of shape (1, 3, 8)"),
-    ({}, SECOND, "split_heads(x, 4) has shape (1, 4, 3, 2)"),
-    (
-        {},
-        THIRD,
-        "x.view(1, 4, 3, 2) has this shape, too: 20 of 24 numbers stand at a "
-        "wrong place, in rows with a red name",
-    ),
-    (ONE, SECOND, "merge_heads(parts) has shape (1, 3, 2)"),
-    (
-        ONE,
-        THIRD,
-        "parts.view(1, 3, 2) is the same: every number stands at its place",
-    ),
-    (
-        {"number": 10},
-        ".note",
-        "10 belongs to “is”: column 2, so entry 0 of head 1. The view puts it "
-        "at head 1, row 2, entry 0, where “short” should stand.",
-    ),
-    ({"number": 10}, "td.on", ["10"] * 3),
-    (
-        {"number": 0},
-        ".note",
-        "0 belongs to “Life”: column 0, so entry 0 of head 0. The view puts "
-        "it there, too.",
-    ),
+SHAPES = [
+    "x of shape (1, 3, 8)",
+    "split_heads(x, 4) has shape (1, 4, 3, 2)",
+    "x.view(1, 4, 3, 2) has this shape, too: 20 of 24 numbers stand at a "
+    "wrong place, in rows with a red name",
 ]
+OF_ONE = [
+    "parts of shape (1, 1, 3, 2)",
+    "merge_heads(parts) has shape (1, 3, 2)",
+    "parts.view(1, 3, 2) is the same: every number stands at its place",
+]
+TEN = (
+    "10 belongs to “is”: column 2, so entry 0 of head 1. The view puts it at "
+    "head 1, row 2, entry 0, where “short” should stand."
+)
+SAYS = [
+    ({}, ".way > p", SHAPES),
+    (ONE, ".way > p", OF_ONE),
+    ({"number": 10}, ".note", TEN),
+    ({"number": 10}, "td.on", ["10"] * 3),
+]
+# The numbers of the three tensors, sheet by sheet, as they stand.
+NUMBERS = """(way) => [...way.querySelectorAll("table")].map((t) =>
+  [...t.querySelectorAll("tbody tr")].map((row) =>
+    [...row.querySelectorAll("td")].map((td) => Number(td.textContent))))"""
+OWNERS = "(td) => Number(td.className.match(/h(\\d)/)[1])"
 
 
 def sample():
     return heads_explorer()
-
-
-@pytest.fixture
-def shown(show):
-    return show(sample())
 
 
 def tensors(task, batch, length, heads, d_head):
@@ -71,41 +62,32 @@ def tensors(task, batch, length, heads, d_head):
     return parts, merge_heads(parts), parts.view(x.shape)
 
 
-# The numbers of the three tensors, sheet by sheet, as they stand.
-NUMBERS = """(way) => [...way.querySelectorAll("table")].map((t) =>
-  [...t.querySelectorAll("tbody tr")].map((row) =>
-    [...row.querySelectorAll("td")].map((td) => Number(td.textContent))))"""
-OWNERS = "(td) => Number(td.className.match(/h(\\d)/)[1])"
-
-
 @pytest.mark.parametrize("task", ["split", "merge"])
 def test_numbers_names_and_colours_are_those_of_the_library(task, shown, few):
     ranges = (range(1, 3), range(1, 7), range(1, 5), range(1, 4))
     every = torch.cartesian_prod(*map(torch.tensor, map(list, ranges)))
     drawn = random.Random(task).sample(every.tolist(), few(40, 8))
     for sizes in [[1, 3, 4, 2], *drawn]:
-        value = shown.set(task=task, **dict(zip(SIZES, sizes, strict=True)))
+        shown.set(task=task, **dict(zip(SIZES, sizes, strict=True)))
         expected = tensors(task, *sizes)
-        names = ("source", "right", "wrong")
-        for name, tensor in zip(names, expected, strict=True):
-            assert value[name] == tensor.flatten().tolist()
-        _, right, wrong = expected
-        assert value["misplaced"] == (right != wrong).sum()
-        # The view is right only for one head or for one word.
-        _, length, heads, d_head = sizes
-        assert (value["misplaced"] == 0) == (length == 1 or heads == 1)
         for sheets, tensor in zip(
             shown.all(".way", NUMBERS), expected, strict=True
         ):
             assert sheets == tensor.flatten(0, tensor.dim() - 3).tolist()
-        rows = (right == wrong).flatten(0, -2)
+        _, right, wrong = expected
+        *_, said = shown.all(".way > p")
+        misplaced = int((right != wrong).sum())
+        assert (f" {misplaced} of " in said) == (misplaced > 0)
+        # The view is right only for one head or for one word.
+        _, length, heads, d_head = sizes
+        assert ("is the same" in said) == (length == 1 or heads == 1)
         last = ".way:last-child tbody"
         red = shown.all(f"{last} th", "(th) => th.matches('.warn')")
+        rows = (right == wrong).flatten(0, -2)
         assert red == (~rows.all(dim=1)).tolist()
         of_row = wrong.flatten(0, -2) // (heads * d_head) % length
-        is_one = (of_row == of_row[:, :1]).all(dim=1).tolist()
-        mixed = [text == "mixed" for text in shown.all(f"{last} th")]
-        assert mixed == [not one for one in is_one]
+        is_mixed = (of_row != of_row[:, :1]).any(dim=1).tolist()
+        assert [t == "mixed" for t in shown.all(f"{last} th")] == is_mixed
         owned = wrong.flatten() % (heads * d_head) // d_head
         assert shown.all(f"{last} td", OWNERS) == owned.tolist()
 
@@ -113,16 +95,12 @@ def test_numbers_names_and_colours_are_those_of_the_library(task, shown, few):
 @pytest.mark.parametrize("task", ["split", "merge"])
 def test_the_sentence_is_true_of_every_number(shown, few, task):
     _, right, wrong = tensors(task, 1, 3, 4, 2)
-    place = (
-        "head {}, row {}, entry {}"
-        if task == "split"
-        else ("row {}, column {}")
-    )
+    split = task == "split"
+    place = "head {}, row {}, entry {}" if split else "row {}, column {}"
     shown.set(task=task)
     for number in range(0, 24, few(1, 5)):
         shown.set(number=number)
-        text = shown.text(".note")
-        column = number % 8
+        text, column = shown.text(".note"), number % 8
         said = f"column {column}, so entry {column % 2} of head {column // 2}."
         assert said in text
         (there,) = (wrong[0] == number).nonzero().tolist()
@@ -144,11 +122,10 @@ def test_a_pointer_previews_a_number_and_follows_it(shown):
     assert shown.value["number"] == 10
 
 
-def test_without_a_script_the_split_and_the_view_stand_in_tables(show):
-    shown = show(sample(), script=False)
+def test_without_a_script_the_split_and_the_view_stand_in_tables():
     _, *expected = tensors("split", *(START[name] for name in SIZES))
-    for n, tensor in enumerate(expected):
-        cells = shown.element.locator("table").nth(n).locator("td")
-        rows = tensor[0].transpose(0, 1).flatten(0, 1).int().tolist()
-        found = [text.split(", ") for text in cells.all_inner_texts()]
-        assert found == [[str(x) for x in row] for row in rows]
+    rows = [
+        row for parts in expected for row in parts[0].int().transpose(0, 1)
+    ]
+    cells = [", ".join(map(str, n)) for row in rows for n in row.tolist()]
+    assert texts_of(sample(), "td") == cells

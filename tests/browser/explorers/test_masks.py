@@ -5,13 +5,13 @@ import random
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from torch import nn
 
 from kit.explorers.masks import SOURCE, TARGET, mask_explorer
 from lib import masks
-from lib.attention import attention, attention_weights
+from lib.attention import attention_weights
 from lib.softmax import softmax
+from tests.browser.explorers.shown import texts_of
 from tests.built import first_quick
 
 PAD, WIDTH = 0, 4
@@ -23,11 +23,15 @@ SETTINGS = [
         PLACES, (False, True), (False, True), CONVENTIONS
     )
 ]
-# The cells of the grid with what is seen, and the words beside it.
-TEXTS = """(e) => [[...e.shadowRoot.querySelectorAll("tbody tr")].map(
-  (row) => [...row.querySelectorAll("td")].map((cell) => [
-    cell.textContent, cell.classList.contains("seen")])),
-  e.shadowRoot.querySelector(".board > :last-child").textContent]"""
+# The cells of the grid with what is seen, the words beside it, the code.
+READ = """({ shadowRoot: root }) => [
+  [...root.querySelectorAll("tbody tr")].map((row) => [
+    ...row.querySelectorAll("td")].map((cell) => [
+      cell.textContent, cell.classList.contains("seen")])),
+  root.querySelector(".board > :last-child").textContent,
+  [...root.querySelectorAll(".code code")].map((line) => [
+    [...line.childNodes].slice(0, -1).map((part) => part.textContent).join(""),
+    line.lastChild.textContent])]"""
 KEYS = [
     ("Tab Tab", "in the decoder"),
     ("ArrowUp", {"where": "encoder", "causal": False}),
@@ -42,38 +46,44 @@ KEYS = [
     # Those are the browser's.
     ("Control+End Alt+ArrowDown Meta+ArrowRight", {"cell": [0, 0]}),
     ("End PageDown ArrowRight ArrowDown", {"cell": [5, 5]}),
-    ({"where": "cross"}, {"causal": False, "cell": [4, 5]}),
-    ({"where": "decoder"}, {"causal": True, "cell": [4, 4]}),
+    ({"where": "cross"}, {"cell": [4, 5]}),
+    ({"where": "decoder"}, {"cell": [4, 4]}),
 ]
 
 
-def why(where, causal, cell, words):
-    state = {"where": where, "causal": causal, "cell": cell}
-    return state, ".note", words
-
-
-SAYS = [
-    why("decoder", True, [1, 3], "“ich” may not attend to “Tee”: it comes "
-        "later."),
-    why("decoder", True, [2, 2], "“mag” may attend to itself."),
-    why("decoder", True, [4, 4], "PAD at position 4 may not attend to itself: "
-        "nothing stands there."),
-    why("decoder", True, [0, 4], "“BOS” may not attend to PAD at position 4: "
-        "nothing stands there, and it comes later."),
-    why("decoder", False, [0, 1], "“BOS” may attend to “ich”, although it "
-        "comes later."),
-    why("encoder", False, [0, 1], "“I” may attend to “like”."),
-    why("encoder", False, [0, 5], "“I” may not attend to PAD at position 5: "
-        "nothing stands there."),
-    why("cross", True, [0, 3], "“BOS” may attend to “now”."),
-    ({"where": "encoder"}, "tbody th", [*"I like tea now PAD PAD".split()]),
-    (
-        {"pads": {"target": [True] + [False] * 4}},
-        ".warn",
-        "“PAD” may attend to nothing. Softmax alone makes NaN of that; the "
-        "attention of this book gives the weights 0.",
-    ),
+ALARM = (
+    "“PAD” may attend to nothing. Softmax alone makes NaN of that; the "
+    "attention of this book gives the weights 0."
+)
+REASONS = [
+    ("decoder", True, [1, 3], "“ich” may not attend to “Tee”: it comes "
+     "later."),
+    ("decoder", True, [2, 2], "“mag” may attend to itself."),
+    ("decoder", True, [4, 4], "PAD at position 4 may not attend to itself: "
+     "nothing stands there."),
+    ("decoder", True, [0, 4], "“BOS” may not attend to PAD at position 4: "
+     "nothing stands there, and it comes later."),
+    ("decoder", False, [0, 1], "“BOS” may attend to “ich”, although it comes "
+     "later."),
+    ("encoder", False, [0, 1], "“I” may attend to “like”."),
+    ("encoder", False, [0, 5], "“I” may not attend to PAD at position 5: "
+     "nothing stands there."),
+    ("cross", True, [3, 3], "“Tee” may attend to “now”."),
 ]  # fmt: skip
+SAYS = [
+    *(
+        ({"where": where, "causal": causal, "cell": cell}, ".note", words)
+        for where, causal, cell, words in REASONS
+    ),
+    ({"where": "encoder"}, "tbody th", [*"I like tea now PAD PAD".split()]),
+    ({"where": "cross"}, "tbody th", [*"BOS ich mag Tee PAD".split()]),
+    ({"convention": "module"}, ".sum > .joins", "|"),
+    (
+        {"pads": {"source": [False] * 6, "target": [True] + [False] * 4}},
+        ".warn",
+        ALARM,
+    ),
+]
 
 
 def sample():
@@ -128,83 +138,57 @@ def written(mask: torch.Tensor, convention: str) -> list[list[str]]:
     ]
 
 
-def run(code: str, given: dict, queries: int, keys: int) -> torch.Tensor:
-    """The weights that attention has with the masks of this code."""
+def run(lines, given: dict, queries: int, keys: int) -> torch.Tensor:
+    """The weights that attention has with the masks of this code.
+
+    On the way, the masks have the shapes that stand beside them.
+    """
     torch.manual_seed(0)
     q, k = torch.randn(1, queries, WIDTH), torch.randn(1, keys, WIDTH)
     module = nn.MultiheadAttention(WIDTH, 1, batch_first=True)
-    found = {}
-
-    def weights_of_ours(q, k, v, mask=None):
-        found["weights"] = attention_weights(q[:, None], k[:, None], mask)
-
-    def weights_of_module(q, k, v, **given):
-        found["weights"] = module(q, k, k, **given)[1]
-
-    names = {name: ids_of(pads) for name, pads in given.items()} | {
+    names = {name: getattr(masks, name) for name in dir(masks)}
+    names |= {name: ids_of(pads) for name, pads in given.items()} | {
         "PAD": PAD,
         "q": q,
         "k": k,
         "v": torch.eye(keys),
         "scores": (q @ k.mT)[:, None],
-        "attention": weights_of_ours,
-        "module": weights_of_module,
+        "attention": lambda q, k, v, mask=None: attention_weights(
+            q[:, None], k[:, None], mask
+        ),
+        "module": lambda q, k, v, **masks: module(q, k, k, **masks)[1],
         "softmax": softmax,
     }
-    public = {n: getattr(masks, n) for n in dir(masks) if n[0] != "_"}
-    *lines, last = code.splitlines()
-    exec("\n".join(lines), public | names, names)
-    result = eval(last, public | names)
-    if result is None:
-        result = found["weights"]
-    return result.nan_to_num(0).reshape(queries, keys)
-
-
-def compare(value, cells, where, padding, causal, convention, pads):
-    """Assert that all which is shown is what the library says."""
-    mask = expected(where, padding, causal, pads)
-    assert value["mask"] == mask.tolist()
-    assert value["empty"] == (~mask.any(1)).nonzero().flatten().tolist()
-    texts = written(mask, convention)
-    assert value["shown"] == texts
-    assert [[text for text, _ in row] for row in cells] == texts
-    assert [[seen for _, seen in row] for row in cells] == mask.tolist()
-    weights = run(value["code"], pads, *mask.shape)
-    assert torch.equal(weights > 0, mask)
-
-
-def paired(value):
-    """What stands below the table: how many pairs, and the alarm."""
-    mask = torch.tensor(value["mask"])
-    return f"{int(mask.sum())} of {mask.numel()} pairs are allowed."
+    *made, (last, _) = lines
+    for line, axes in made:
+        name, _, code = line.partition(" = ")
+        names[name] = eval(code, names)
+        assert str(tuple(names[name].shape)) == axes
+    return eval(last, names).nan_to_num(0).reshape(queries, keys)
 
 
 @pytest.mark.parametrize("seed", first_quick([0, 100, 200, 300]))
-def test_with_any_pads_it_is_that_of_the_library(show, seed):
-    shown = show(mask_explorer())
+def test_with_any_pads_it_is_that_of_the_library(shown, seed):
     states = [
         setting | {"pads": pads(number)}
         for number, setting in enumerate(SETTINGS, start=seed)
     ]
-    found = shown.each(states, TEXTS)
-    for state, (value, (cells, said)) in zip(states, found, strict=True):
-        compare(value, cells, **state)
-        assert paired(value) in said
-        alarm = f"{len(value['empty'])} rows may attend to nothing."
-        assert (alarm in said) == (len(value["empty"]) > 1)
+    found = shown.each(states, READ)
+    for state, (cells, said, lines) in zip(states, found, strict=True):
+        convention = state.pop("convention")
+        mask = expected(**state)
+        texts = [[text for text, _ in row] for row in cells]
+        assert texts == written(mask, convention)
+        assert [[seen for _, seen in row] for row in cells] == mask.tolist()
+        weights = run(lines, state["pads"], *mask.shape)
+        assert torch.equal(weights > 0, mask)
+        assert f"{mask.sum()} of {mask.numel()} pairs are allowed." in said
+        empty = int((~mask.any(1)).sum())
+        alarm = f"{empty} rows may attend to nothing."
+        assert (alarm in said) == (empty > 1)
 
 
-def test_what_is_said_of_an_empty_row_is_true():
-    mask = torch.eye(5).bool()
-    mask[0] = False
-    assert softmax(masks.additive(mask))[0].isnan().all()
-    q, k, v = torch.randn(3, 5, WIDTH)
-    assert (attention_weights(q, k, mask)[0] == 0).all()
-    assert (attention(q, k, v, mask)[0] == 0).all()
-
-
-def test_between_two_sentences_nothing_is_causal(show):
-    shown = show(mask_explorer())
+def test_between_two_sentences_nothing_is_causal(shown):
     shown.get("radio", "across").check()
     causal = shown.get("checkbox", "causal")
     assert causal.is_disabled() and not causal.is_checked()
@@ -213,11 +197,8 @@ def test_between_two_sentences_nothing_is_causal(show):
 
 
 def test_without_script_it_is_the_table_that_it_starts_with(show):
-    soup = BeautifulSoup(mask_explorer().fallback, "html.parser")
-    rows = [
-        [cell.get_text() for cell in row.find_all("td")]
-        for row in soup.select("tbody tr")
-    ]
-    assert rows == show(mask_explorer()).value["shown"]
-    heads = [cell.get_text() for cell in soup.select("thead th")]
+    ((cells, *_),) = show(sample()).each([{}], READ)
+    shown = [text for row in cells for text, _ in row]
+    assert texts_of(sample(), "td") == shown
+    heads = texts_of(sample(), "thead th")
     assert heads == ["", "BOS", "ich", "mag", "Tee", "PAD"]

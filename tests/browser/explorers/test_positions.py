@@ -8,33 +8,19 @@ import torch
 
 from kit.explorers.positions import KEY, QUERY, positions_explorer
 from lib.positions import rotary, sinusoidal_positions
-from tests.browser.explorers.shown import answer_of, close, number
+from tests.browser.explorers.shown import close, number, texts_of
 from tests.built import first_quick
 
 BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000]
 WIDTHS = [2, 4, 8, 16, 32, 64, 128]
 VIEWS = ["rotary", "alone", "added"]
 LAST = ELSEWHERE = 100
-# What a reader sees: under each clock, at its hands, beside the chart.
-READ = """(e) => {
-  const all = (names) => [...e.shadowRoot.querySelectorAll(names)];
-  const tips = (kind) => all(`.clocks .${kind} .tip`).map((tip) =>
-    [tip.getAttribute("cx"), tip.getAttribute("cy")].map(Number));
-  return {
-    pairs: all("li span:first-child").map((part) => part.innerText),
-    products: all("li svg + span").map((part) => part.innerText),
-    turns: all("small").map((part) => part.innerText),
-    scores: all("dd").map((part) => part.innerText),
-    m: tips("m"), n: tips("n"),
-  };
-}"""
-
-
+TIP = "(e) => [+e.getAttribute('cx'), +e.getAttribute('cy')]"
+HEIGHT = "(e) => +e.getAttribute('cy')"
 FULLEST = [
     {"view": view, "width": 128, "base": 1_000_000, "m": 0, "n": 100}
     for view in ("alone", "added")
 ]
-
 SET = {"view": "alone", "width": 64, "base": 500_000, "m": 7, "n": 99}
 KEYS = [
     ("Tab Tab", "rotary"),
@@ -51,14 +37,8 @@ SAYS = [
     ({}, ".legend span", ["query at place 20", "key at place 21"]),
     ({"m": 2, "n": 4}, "dt", ["places 2 and 4", "places 100 and 102"]),
     # The numbers of chapter 6.
-    *(
-        ({"width": 2, "m": m, "n": n}, "dl div:first-child dd", score)
-        for m, n, score in (
-            (0, 1, "−0.2943"),
-            (2, 3, "−0.2943"),
-            (0, 2, "−0.9881"),
-        )
-    ),
+    ({"width": 2, "m": 2, "n": 3}, "dd", ["−0.2943", "−0.2943"]),
+    ({"width": 2, "m": 0, "n": 2}, "dd", ["−0.9881", "−0.9881"]),
 ]
 
 
@@ -69,106 +49,62 @@ def sample():
 def vectors(view, width, base):
     """The query and the key at each place, by the library: (places, width)."""
     count = ELSEWHERE + LAST + 1
+    contents = [torch.tensor(v).double() for v in (QUERY, KEY)]
+    contents = [content.repeat(width // 2) for content in contents]
     if view == "rotary":
-        made = [
-            torch.tensor(v).repeat(count, width // 2) for v in (QUERY, KEY)
-        ]
-        return [rotary(v.double(), base=float(base)) for v in made]
+        return [rotary(v.repeat(count, 1), base=float(base)) for v in contents]
     table = sinusoidal_positions(count, width, float(base), torch.float64)
-    if view == "alone":
-        return [table, table]
-    both = (torch.tensor(v).double().repeat(width // 2) for v in (QUERY, KEY))
-    return [v + table for v in both]
+    return [table + content * (view == "added") for content in contents]
 
 
-def agrees(shown, **state):
-    """What it says, writes and draws in a state is what the library says."""
-    value = shown.set(**state)
-    view, m, n = value["view"], value["m"], value["n"]
-    width, base = value["width"], value["base"]
+def agrees(shown, view, width, base, m, n):
+    """What is written and drawn in a state is what the library says."""
+    shown.set(view=view, width=width, base=base, m=m, n=n)
     queries, keys = vectors(view, width, base)
-    q, k = (v.view(-1, 2) for v in (queries[m], keys[n]))
-    close(value["q"], q)
-    close(value["k"], k)
-    close(value["score"], queries[m] @ keys[n])
-    elsewhere = queries[ELSEWHERE] @ keys[ELSEWHERE + n - m]
-    close(value["elsewhere"], elsewhere)
-    distances, scores = torch.tensor(value["curve"]).T
-    close(scores, keys[distances.int() + m] @ queries[m], 1e-4)  # float32
-    seen = shown.element.evaluate(READ)
-    shows(seen, q, k, 20 if view == "added" else 36, width, base)
-    close(
-        [number(text) for text in seen["scores"]],
-        torch.stack([queries[m] @ keys[n], elsewhere]),
-        6e-5,
-    )
-
-
-def shows(seen, q, k, unit, width, base):
-    """The clocks have the hands and the numbers of some pairs."""
-    pairs = [int(name.removeprefix("pair ")) for name in seen["pairs"]]
+    places = torch.tensor([m, ELSEWHERE])
+    scores = (queries[places] * keys[places + n - m]).sum(dim=1)
+    close(shown.numbers("dd"), scores, 6e-5)
+    names = shown.all("li span:first-child")
+    pairs = [int(name.removeprefix("pair ")) for name in names]
     assert pairs[0] == 0 and len(pairs) == min(8, width // 2)
     assert pairs[-1] == max(pairs) == width // 2 - 1
-    turned_up = torch.tensor([1.0, -1.0]) * unit
-    close(seen["m"], q[pairs] * turned_up, 1e-4)
-    close(seen["n"], k[pairs] * turned_up, 1e-4)
-    products = (q * k).sum(dim=1)[pairs]
-    close([number(text) for text in seen["products"]], products, 6e-3)
+    q, k = (v.view(-1, 2)[pairs] for v in (queries[m], keys[n]))
+    turned_up = torch.tensor([1, -1]) * (20 if view == "added" else 36)
+    close(shown.all(".clocks .m .tip", TIP), q * turned_up)
+    close(shown.all(".clocks .n .tip", TIP), k * turned_up)
+    close(shown.numbers("li svg + span"), (q * k).sum(dim=1), 6e-3)
     turns = 2 * torch.pi * base ** (2 * torch.tensor(pairs) / width)
-    close([number(text) for text in seen["turns"]], turns, 0.6)
+    close(shown.numbers("small"), turns, 0.6)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_vectors_and_scores_are_those_of_the_library(show, view, few):
-    shown = show(sample())
+def test_vectors_and_scores_are_those_of_the_library(shown, view, few):
     draw = random.Random(view)
-    for width in few(WIDTHS, draw.sample(WIDTHS, 2)):
-        for _ in range(few(5, 2)):
-            base = draw.choice(BASES)
-            m, n = draw.randint(0, LAST), draw.randint(0, LAST)
-            agrees(shown, view=view, width=width, base=base, m=m, n=n)
-    agrees(shown, view=view, width=8, base=10_000, m=20, n=33)
-
-
-def test_it_shows_the_answer_of_its_question(show):
-    shown = show(sample())
-
-    def best(view, m):
-        curve = shown.set(view=view, m=m, n=m, width=8)["curve"]
-        return m + max(curve, key=lambda point: point[1])[0]
-
-    near, far = (best("rotary", m) for m in (20, 60))
-    answer = answer_of("06")
-    assert f"At {near}; from 60 at {far}, both seven before" in answer
-    assert 20 - near == 60 - far == 7
-    added = [best("added", m) for m in (20, 60)]
-    assert "the best are {} and {}:".format(*added) in answer
+    for width in few(5 * WIDTHS, draw.sample(WIDTHS, 3)):
+        m, n = draw.randint(0, LAST), draw.randint(0, LAST)
+        agrees(shown, view, width, draw.choice(BASES), m, n)
+    agrees(shown, view, width=8, base=10_000, m=20, n=33)
 
 
 @pytest.mark.parametrize("view", first_quick(VIEWS))
-def test_moving_both_keeps_what_depends_on_the_distance(show, view):
-    shown = show(sample())
-    before = shown.set(view=view, m=3, n=17)
-    seen = []
+def test_moving_both_keeps_what_depends_on_the_distance(shown, view):
+    shown.set(view=view, m=3, n=17)
+    before, seen = shown.numbers("dd"), set()
     for name in ("+1", "+10", "+10", "+1", "−1", "−10"):
         shown.get("button", name, exact=True).click()
-        value = shown.value
-        assert value["n"] - value["m"] == 14
-        seen.append(value["score"])
-    assert value["m"] == 14
-    for score in seen:
-        same = score == pytest.approx(before["score"], abs=1e-9)
-        assert same == (view != "added")
+        score, elsewhere = shown.numbers("dd")
+        assert elsewhere == before[1]
+        seen.add(score)
+    assert (shown.value["m"], shown.value["n"]) == (14, 28)
+    assert (seen == {before[0]}) == (view != "added")
 
 
-def test_both_places_stop_where_one_of_them_must(show):
-    shown = show(sample())
+def test_both_places_stop_where_one_of_them_must(shown):
     for m, n, name, wanted in (
         (5, 0, "−10", (5, 0)),
         (12, 4, "−10", (8, 0)),
         (98, 20, "+10", (100, 22)),
         (20, 98, "+10", (22, 100)),
-        (100, 99, "+1", (100, 99)),
     ):
         shown.set(m=m, n=n)
         shown.get("button", name, exact=True).click()
@@ -176,20 +112,19 @@ def test_both_places_stop_where_one_of_them_must(show):
 
 
 @pytest.mark.parametrize("view", first_quick(VIEWS))
-@pytest.mark.parametrize("far", first_quick([False, True]))
-def test_the_line_and_the_dots_are_drawn_where_the_scores_are(show, view, far):
-    shown = show(sample())
-    m, n, width = 30, 95 if far else 41, 16
-    value = shown.set(view=view, m=m, n=n, width=width)
+@pytest.mark.parametrize("n, reach", first_quick([(41, 40), (95, 100)]))
+def test_the_line_and_the_dots_are_drawn_where_the_scores_are(
+    shown, view, n, reach
+):
+    m, width = 30, 16
+    shown.set(view=view, m=m, n=n, width=width)
     queries, keys = vectors(view, width, 10_000)
-    labels = [
-        (number(text), y - 4)
-        for text, y in shown.all(
-            "figure > svg text[text-anchor=end]",
-            "(e) => [e.textContent, Number(e.getAttribute('y'))]",
-        )
-    ]
-    (low, y_low), (high, y_high) = labels[0], labels[-1]
+    labels = shown.all(
+        "figure > svg text[text-anchor=end]",
+        "(e) => [e.textContent, +e.getAttribute('y') - 4]",
+    )
+    (low, y_low), *_, (high, y_high) = [(number(n), y) for n, y in labels]
+    assert low <= 0 <= high and y_low > y_high  # more is higher
 
     def scores(heights):
         heights = torch.tensor([float(y) for y in heights])
@@ -197,33 +132,28 @@ def test_the_line_and_the_dots_are_drawn_where_the_scores_are(show, view, far):
 
     (line,) = shown.all("figure > svg .line", "(e) => e.getAttribute('d')")
     heights = re.findall(r"[-\d.e]+,([-\d.e]+)", line)[::4]
-    close(scores(heights), torch.tensor(value["curve"])[:, 1], 1e-2)
-    reach = 100 if far else 40
-    assert value["curve"][0][0] == -30  # before place 0 there is nothing
-    assert value["curve"][-1][0] == reach
-    heights_of = "(e) => e.getAttribute('cy')"
-    dots = shown.all("figure > svg .far", heights_of)
+    # Before place 0 there is nothing.
+    close(scores(heights), keys[: m + reach + 1] @ queries[m], 1e-2)
     first = ELSEWHERE - reach
     true = keys[first : ELSEWHERE + reach + 1 : 2] @ queries[ELSEWHERE]
-    close(scores(dots), true, 1e-2)
-    dot = shown.all("figure > svg .dot", heights_of)
+    close(scores(shown.all("figure > svg .far", HEIGHT)), true, 1e-2)
+    dot = shown.all("figure > svg .dot", HEIGHT)
     close(scores(dot), (queries[m] @ keys[n])[None], 1e-2)
-    assert low <= 0 <= high
 
 
-def test_the_fallback_has_the_numbers_of_the_start(show):
-    value = show(sample()).value
-    shown = show(sample(), script=False)
-    text = shown.get("table").inner_text().replace("−", "-")
-    for i, product in enumerate(value["products"]):
-        tips = [*value["q"][i], *value["k"][i]]
-        written = "{:.2f}, {:.2f}\\s+{:.2f}, {:.2f}\\s+".format(*tips)
-        assert re.search(f"pair {i}.*{written}{product:.2f}", text)
-    assert f"{value['score']:.2f}" in text.splitlines()[-1]
-    places = f"query at place {value['m']}, a key at place {value['n']}"
-    assert places in text
+def test_the_fallback_has_the_numbers_of_the_start():
+    queries, keys = vectors("rotary", 8, 10_000)
+    q, k = (v.view(-1, 2) for v in (queries[20], keys[21]))
+    found = " ".join(texts_of(sample(), "td")).replace("−", "-")
+    for i, product in enumerate((q * k).sum(dim=1)):
+        row = "{:,.0f} {:.2f}, {:.2f} {:.2f}, {:.2f} {:.2f}".format(
+            2 * torch.pi * 10 ** i, *q[i], *k[i], product
+        )  # fmt: skip
+        assert row in found
+    total = f"{(q * k).sum():.2f}"
+    assert found.endswith(f" {total}")
     queries, keys = vectors("added", 8, 10_000)
     near, far = (queries[m] @ keys[m + 1] for m in (20, 100))
-    said = shown.element.locator("p").inner_text()
-    assert f"the sum is {value['elsewhere']:.2f} as well" in said
+    (said,) = texts_of(sample(), "p")
+    assert f"the sum is {total} as well" in said
     assert f"{near:.2f} at places 20 and 21 and {far:.2f} at" in said

@@ -15,25 +15,14 @@ from kit.explorers.softmax import (
     random_scores,
     softmax_explorer,
 )
-from kit.explorers.softmax import (
-    KEYS as SCORED,
-)
-from tests.browser.explorers.shown import answer_of, close, number
+from tests.browser.explorers.shown import close, number, texts_of
 from tests.built import first_quick
 
-MENU = ["ice cream", "cake", "salad", "soup"]
+MENU, SCORES = ["ice cream", "cake", "salad", "soup"], [3.0, 2.0, -1.0, -4.0]
 TEMPERATURES = [0.1, 0.125, 0.25, 0.5, 0.9, 1, 1.5, 2.5, 5, 8, 10]
-# What a reader sees: the numbers of the rows, the lengths of the bars.
-READ = """(e) => {
-  const all = (names) => [...e.shadowRoot.querySelectorAll(names)];
-  const wide = (box) => box.getBoundingClientRect().width;
-  const texts = (found) => [...found].map((part) => part.innerText);
-  return {
-    rows: all("tbody tr").map((row) => texts(row.cells).slice(1, 4)),
-    facts: texts(all(".facts b")),
-    bars: all(".track").map((t) => wide(t.firstChild) / (wide(t) - 1)),
-  };
-}"""
+CELLS = "(row) => [...row.cells].slice(1, 4).map((cell) => cell.innerText)"
+LENGTH = """(bar) => bar.getBoundingClientRect().width
+  / (bar.parentNode.getBoundingClientRect().width - 1)"""
 RANDOM = {"source": "random", "temperature": 2, "width": 16, "seed": 7}
 FULLEST = [
     {"source": "random", "scaled": True, "temperature": 0.125, "width": 512}
@@ -47,33 +36,32 @@ KEYS = [
 ]
 SAYS = [
     (RANDOM, "output", ["2", "16", "7 of 100"]),
-    (RANDOM, "tbody th", [f"key {n}" for n in range(SCORED)]),
+    (RANDOM, "tbody th", [f"key {n}" for n in range(8)]),
     (RANDOM | {"scaled": True}, "thead th:nth-child(3)", "÷ √16 ÷ T"),
     ({}, "tbody th", MENU),
     ({}, "label:has(output):visible .name", "temperature T"),
 ]
 
 
-def sample():
-    return softmax_explorer(MENU, [3.0, 2.0, -1.0, -4.0], 2)
+def sample(names=MENU, scores=SCORES, width=2):
+    return softmax_explorer(names, scores, width)
 
 
-def agrees(shown, scores, entries, temperature=1, scaled=False, **state):
-    """What it says, writes and draws in a state is what torch computes."""
-    value = shown.set(temperature=temperature, scaled=scaled, **state)
+def agrees(shown, scores, entries, **state):
+    """What is written and drawn in a state is what torch computes."""
+    shown.set(**state)
     scores = torch.as_tensor(scores, dtype=torch.float64)
-    logits = scores / temperature / (math.sqrt(entries) if scaled else 1)
-    shares = torch.softmax(logits, dim=0)
+    root = math.sqrt(entries) if state["scaled"] else 1
+    logits = scores / state["temperature"] / root
+    shares = logits.softmax(dim=0)
+    rows = [[number(x) for x in row] for row in shown.all("tbody tr", CELLS)]
+    close(rows, torch.stack([scores, logits, shares], dim=1), 6e-3)
+    close(shown.all(".track .bar", LENGTH), shares, 5e-3)
     left, slope = choices(shares), (shares * (1 - shares)).max()
-    close(value["shares"], shares)
-    close(value["scores"], scores)
-    close(value["choices"], left)
-    close(value["slope"], slope)
-    seen = shown.element.evaluate(READ)
-    written = [[number(x) for x in row] for row in seen["rows"]]
-    close(written, torch.stack([scores, logits, shares], dim=1), 6e-3)
-    close([number(x) for x in seen["facts"]], [left, slope], 6e-3)
-    close(seen["bars"], shares, 5e-3)
+    close(shown.numbers(".facts b"), [left, slope], 6e-3)
+    meters = [left / len(shares), slope / 0.25]
+    close(shown.all(".meter .bar", "(e) => +e.style.getPropertyValue("
+                    "'--share')"), meters)  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", first_quick(range(6)))
@@ -82,45 +70,34 @@ def test_shares_of_given_scores_are_those_of_torch(show, seed):
     count, width = draw.randint(1, 7), draw.choice([1, 2, 3, 8, 100])
     size = draw.choice([0, 1, 5, 100, 1e4])
     scores = [round(draw.gauss(0, size), 2) for _ in range(count)]
-    names = [f"<{i}>" for i in range(count)]
-    shown = show(softmax_explorer(names, scores, width))
-    for _ in range(6):
-        temperature = draw.choice(TEMPERATURES)
-        agrees(shown, scores, width, temperature, draw.random() < 0.5)
+    shown = show(sample([f"<{i}>" for i in range(count)], scores, width))
+    for temperature in draw.choices(TEMPERATURES, k=6):
+        scaled = draw.random() < 0.5
+        agrees(shown, scores, width, temperature=temperature, scaled=scaled)
 
 
-def test_scores_whose_exponentials_are_infinite(show):
-    scores = [900.0, 899.0, 1.0, 0.0]
-    agrees(show(softmax_explorer(MENU, scores, 2)), scores, 2, 5)
-
-
-def test_shares_of_random_vectors_are_those_of_torch(show, few):
-    shown, draw = show(sample()), random.Random(0)
+def test_shares_of_random_vectors_are_those_of_torch(shown, few):
+    draw = random.Random(0)
     for width in few(4 * WIDTHS, draw.sample(WIDTHS, 3)):
-        seed = draw.randint(1, DRAWS)
-        agrees(
-            shown,
-            random_scores([seed])[WIDTHS.index(width), 0],
-            width,
-            draw.choice(TEMPERATURES),
-            draw.random() < 0.5,
-            source="random",
-            seed=seed,
-            width=width,
-        )
+        state = {
+            "seed": draw.randint(1, DRAWS),
+            "temperature": draw.choice(TEMPERATURES),
+            "scaled": draw.random() < 0.5,
+        }
+        scores = random_scores([state["seed"]])[WIDTHS.index(width), 0]
+        agrees(shown, scores, width, source="random", width=width, **state)
 
 
 @pytest.mark.parametrize("temperature", first_quick([0.5, 1, 4]))
-def test_the_curves_are_the_means_of_a_hundred_draws(show, temperature):
-    shown = show(sample())
+def test_the_curves_are_the_means_of_a_hundred_draws(shown, temperature):
     shown.set(source="random", temperature=temperature, width=64)
     plain, divided = mean_choices(temperature)
     at = WIDTHS.index(64)
-    said = shown.all(".legend b")
-    close([number(x) for x in said[:2]], [divided[at], plain[at]], 6e-3)
+    close(shown.numbers(".legend b")[:2], [divided[at], plain[at]], 6e-3)
     assert "width 64, mean of 100" in shown.text("figcaption")
     levels = shown.all("figure text", "(e) => Number(e.getAttribute('y'))")
-    scale = (SCORED - 1) / (levels[0] - levels[4])  # of 1, 2 … 8
+    assert min(levels) > 0  # within the picture
+    scale = 7 / (levels[0] - levels[4])  # of 1, 2 … 8
     for kind, means in (("undivided", plain), ("divided", divided)):
         (line,) = shown.all(
             f"figure > svg .{kind}", "(e) => e.getAttribute('d')"
@@ -130,23 +107,9 @@ def test_the_curves_are_the_means_of_a_hundred_draws(show, temperature):
         close(drawn, means, 1e-4)
 
 
-def test_it_shows_the_answer_of_its_question(show):
-    answer, shown = answer_of("02"), show(sample())
-    for width in WIDTHS:
-        shown.set(source="random", width=width)
-        divided, plain, _ = shown.all(".legend b")
-        if number(plain) < 2:
-            break
-        before = plain
-    assert f"From {width} on, where {plain} are left" in answer
-    assert f"at {width // 2} there were {before}" in answer
-    assert f"you divide, {divided} are left" in answer
-
-
-def test_the_fallback_has_the_numbers_of_the_start(show):
-    shown = show(sample(), script=False)
-    menu, means = shown.all("table")
-    for word, share in zip(MENU, [0.72, 0.27, 0.01, 0.00], strict=True):
-        assert re.search(rf"{word}\s+−?\d\s+{share:.2f}", menu)
-    for row in zip(WIDTHS, *mean_choices(), strict=True):
-        assert re.search(r"{}\s+{:.2f}\s+{:.2f}".format(*row), means)
+def test_the_fallback_has_the_numbers_of_the_start():
+    shares = torch.tensor(SCORES).softmax(dim=0).tolist()
+    menu = [f"{x:.0f} {p:.2f}" for x, p in zip(SCORES, shares, strict=True)]
+    means = ["{:.2f} {:.2f}".format(*row) for row in mean_choices().T]
+    said = " ".join(texts_of(sample(), "td")).replace("−", "-")
+    assert said == " ".join(menu + means)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from kit.explorers.weights import weights_explorer
-from tests.browser.explorers.shown import close
+from tests.browser.explorers.shown import close, texts_of
 from tests.built import first_quick
 
 WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
@@ -37,67 +37,51 @@ KEYS = [
     ("", "Life is asked"),
 ]
 EAT = {"side": "query", "place": 3}
+FLAT = "“Life” gives 0.17 to every word; its row sums to 1.00."
+MEAN = "“eat” gives 0.50 to “dessert”, 0.50 to “first”; its row sums to 1.00."
+GETS = (
+    "“is” gets 0.17 from “is”, 0.17 from “short”, 0.17 from “first”; its "
+    "column sums to 0.50."
+)
+ALL = (
+    "Head “what?”: “eat” gives 1.00 to “dessert”; its row sums to 1.00. Head "
+    "“how, or when?”: “eat” gives 1.00 to “first”; its row sums to 1.00."
+)
 SAYS = [
-    (EAT, ".note", "“eat” gives 1.00 to “dessert”; its row sums to 1.00."),
-    (
-        EAT | {"place": 0},
-        ".note",
-        "“Life” gives 0.17 to every word; its row sums to 1.00.",
-    ),
-    (
-        EAT | {"head": "mean"},
-        ".note",
-        "“eat” gives 0.50 to “dessert”, 0.50 to “first”; its row sums to "
-        "1.00.",
-    ),
-    (
-        {"head": "1", "side": "key", "place": 1},
-        ".note",
-        "“is” gets 0.17 from “is”, 0.17 from “short”, 0.17 from “first”; its "
-        "column sums to 0.50.",
-    ),
-    (
-        EAT | {"head": "all"},
-        ".note",
-        "Head “what?”: “eat” gives 1.00 to “dessert”; its row sums to 1.00. "
-        "Head “how, or when?”: “eat” gives 1.00 to “first”; its row sums to "
-        "1.00.",
-    ),
+    (EAT | {"place": 0}, ".note", FLAT),
+    (EAT | {"head": "mean"}, ".note", MEAN),
+    ({"head": "1", "side": "key", "place": 1}, ".note", GETS),
+    (EAT | {"head": "all"}, ".note", ALL),
     ({"head": "all"}, ".tables caption", list(HEADS)),
-    (
-        EAT | {"head": "all"},
-        "label.key:nth-of-type(11) .share span",
-        ["1.00", "0.00"],
-    ),
 ]
+SHARES = (
+    "(e) => [...e.querySelectorAll('.share span')].map((s) => +s.innerText)"
+)
+INK = "(e) => Number(e.style.getPropertyValue('--w'))"
+WIDTH = "(e) => Number(e.getAttribute('stroke-width'))"
 
 
 def sample():
     return weights_explorer(WORDS, HEADS, "eat")
 
 
-@pytest.fixture
-def shown(show):
-    return show(sample())
-
-
 def assert_as_torch(shown, weights):
-    """Each choice of a head and a word shows the numbers of `weights`."""
+    """Words, lines and tables show the numbers of each choice."""
     heads, length, _ = weights.shape
     tables = {str(n): weights[n : n + 1] for n in range(heads)}
     if heads > 1:
         tables |= {"mean": weights.mean(0, keepdim=True), "all": weights}
-    states = [
-        {"head": head, "side": side, "place": place}
-        for head in tables
-        for side in ("query", "key")
-        for place in range(length)
-    ]
-    for state, (value, _) in zip(states, shown.each(states), strict=True):
-        axis = 1 + (state["side"] == "key")
-        wanted = tables[state["head"]].select(axis, state["place"])
-        close(value["shares"], wanted)
-        close(value["sums"], wanted.sum(1))
+    for head, table in tables.items():
+        for side, other in (("query", "key"), ("key", "query")):
+            for place in range(length):
+                shown.set(head=head, side=side, place=place)
+                share = table.select(1 + (side == "key"), place)
+                close(shown.all(f"label.{other}", SHARES), share.T, 5.01e-3)
+                close(shown.all(f"label.{other}", INK), share.amax(0))
+                close(
+                    shown.all(".lines .on", WIDTH), 12 * share.flatten(), 1e-3
+                )
+        close(shown.numbers(".tables td"), table.flatten(), 5.01e-3)
 
 
 @pytest.mark.parametrize(
@@ -113,25 +97,7 @@ def test_random_weights_of_other_sizes_are_those_of_torch(heads, length, show):
     assert_as_torch(shown, weights)
 
 
-def test_words_lines_and_tables_show_the_same_numbers(shown):
-    assert_as_torch(shown, WEIGHTS)
-    for head, side, place in ((0, "query", 3), (1, "key", 4)):
-        shown.set(head=head, side=side, place=place)
-        table = WEIGHTS[head]
-        share = table[place] if side == "query" else table[:, place]
-        other = f"label.{'key' if side == 'query' else 'query'}"
-        beside = [float(text) for text in shown.all(f"{other} .share")]
-        close(beside, share, 5.01e-3)
-        inked = "(e) => Number(e.style.getPropertyValue('--w'))"
-        close(shown.all(other, inked), share)
-        cells = [float(text) for text in shown.all(".tables td")]
-        close(cells, table.flatten(), 5.01e-3)
-        widths = "(e) => Number(e.getAttribute('stroke-width'))"
-        close(shown.all("path.on", widths), 12 * share, 1e-3)
-
-
 def test_lines_run_from_the_word_that_asks_to_the_one_that_is_asked(shown):
-    shown.set(head="0", side="query", place=3)
     lines = shown.all("path.on", "(e) => e.getAttribute('d')")
     assert lines[WORDS.index("dessert")] == "M0 3.5 C45 3.5 55 4.5 100 4.5"
     shown.set(head="all")
@@ -156,6 +122,6 @@ def test_a_mouse_previews_and_changes_nothing(shown):
     assert "“eat” gives" in shown.text(".note")
 
 
-def test_without_a_script_the_same_weights_stand_in_tables(show):
-    cells = show(sample(), script=False).all("td:not(:empty)")
-    close([float(text) for text in cells], WEIGHTS.flatten(), 5.01e-3)
+def test_without_a_script_the_same_weights_stand_in_tables():
+    cells = [float(text) for text in texts_of(sample(), "td")]
+    close(cells, WEIGHTS.flatten(), 5.01e-3)
