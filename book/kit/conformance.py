@@ -32,24 +32,7 @@ MARKS = {
     "note": "n",
     "not offered": "·",
 }
-FAILURES = ("fails", "raises")
 WAY = 22  # characters for the way in which a package is called
-
-
-def rows(record: dict, family: str) -> list[tuple[str, str, list[str]]]:
-    """A package with its version, the way it is called, and the verdicts.
-
-    Raises:
-        KeyError: there is no such family of properties.
-    """
-    return [
-        (
-            f"{row['package']} {row['version']}",
-            row["way"],
-            [row["findings"][name]["verdict"] for name in FAMILIES[family]],
-        )
-        for row in record["rows"]
-    ]
 
 
 def table(record: dict, family: str) -> str:
@@ -63,12 +46,12 @@ def table(record: dict, family: str) -> str:
     numbers = " ".join(str(i + 1) for i in range(len(names)))
     lines += ["", " " * (WAY + 2) + numbers]
     package = ""
-    for who, way, verdicts in rows(record, family):
-        if who != package:
-            package = who
-            lines.append(who)
-        marks = " ".join(MARKS[verdict] for verdict in verdicts)
-        lines.append(f"  {way:{WAY}}{marks}")
+    for row in record["rows"]:
+        if row["package"] != package:
+            package = row["package"]
+            lines.append(f"{package} {row['version']}")
+        marks = [MARKS[row["findings"][name]["verdict"]] for name in names]
+        lines.append(f"  {row['way']:{WAY}}{' '.join(marks)}")
     legend = [f"{mark} {name}" for name, mark in MARKS.items()]
     return "\n".join([*lines, "", "  ".join(legend[:3]), *legend[3:]])
 
@@ -94,15 +77,12 @@ def failing(record: dict) -> list[dict]:
         | row["findings"][name]
         for row in record["rows"]
         for name in PROPERTIES
-        if row["findings"][name]["verdict"] in FAILURES
+        if row["findings"][name]["verdict"] in ("fails", "raises")
     ]
 
 
 def counts(record: dict) -> dict[str, int]:
     """How many cells of the whole table hold, fail, and so on."""
-    cells = [
-        row["findings"][name]["verdict"]
-        for row in record["rows"]
-        for name in PROPERTIES
-    ]
+    *_, table = pictured(record)
+    cells = [verdict for row in table for verdict in row]
     return {verdict: cells.count(verdict) for verdict in MARKS}

@@ -62,13 +62,9 @@ def babel_format(language: str, style: str, day: int) -> str:
 def write(day: date, language: str, style: str) -> str:
     """A date in words, such as 3 mars 2019: language fr, style long.
 
-    White space of every kind becomes a plain space.
-
-    Args:
-        day: the date.
-        language: a language or locale that Babel knows, of `LANGUAGES` or
-            not.
-        style: one of `styles(language)`.
+    White space of every kind becomes a plain space. The language is one or a
+    locale that Babel knows, of `LANGUAGES` or not; the style is one of
+    `styles(language)`.
 
     Raises:
         TypeError: the day is not a date, or a name not a string.
@@ -92,11 +88,7 @@ def splits(seed: int = 0, held_out: int = 5_000) -> dict[str, list[date]]:
     """The days from 1900 to 2099, shuffled and dealt out in three parts.
 
     No day is in two parts: what a model is tested on it has never seen, in
-    no language.
-
-    Args:
-        seed: of the shuffle.
-        held_out: the number of days for validation, and again for the test.
+    no language. As many days are held out for validation as for the test.
 
     Raises:
         TypeError: a number is not an integer.
@@ -123,13 +115,9 @@ def generate(
     """Examples: the days in order, each in some language, style and case.
 
     Half of the texts are written as CLDR has them, a quarter in lower case,
-    a quarter in upper case.
-
-    Args:
-        days: used in turn, from the start again when they run out.
-        count: the number of examples; by default one for each day.
-        seed: of the choices.
-        languages: drawn from with equal chances.
+    a quarter in upper case. By default there is one example for each day;
+    where `count` is larger, the days are used from the start again. All
+    languages have equal chances.
 
     Raises:
         TypeError: a day is not a date, a number not an integer, or a
@@ -184,17 +172,9 @@ def batches(
 ) -> list[Batch]:
     """All examples in batches, shuffled; the last batch may be smaller.
 
-    With buckets, texts of similar length come together and less is padding.
-    The price: such a batch holds few languages and styles.
-
-    Args:
-        examples: what to read and to write.
-        source: the vocabulary of the texts.
-        target: the vocabulary of the ISO dates.
-        size: the number of examples in a batch.
-        bucket: the number of batches that are sorted by length together; 1
-            sorts nothing.
-        seed: of the shuffles.
+    With buckets, texts of similar length come together and less is padding:
+    `bucket` batches are sorted by length together, and 1 sorts nothing. The
+    price: such a batch holds few languages and styles.
 
     Raises:
         TypeError: an argument is not of the kind in the signature.

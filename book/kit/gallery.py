@@ -1,13 +1,14 @@
 """The gallery of chapter 18: bugs that run, and what shows them.
 
-Not taught. Each bug is a few lines as they were written, the lines that mend
-them, and one number that tells the two apart. What a page shows of a bug is
-what is run here: `lines` are executed as they stand.
+Not taught. Each bug is a difference: the lines that were written (-), those
+that mend them (+) and those that both have, and one number that tells the two
+apart. What a page shows of a bug is what is run here: the lines are executed
+as they stand.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import torch
@@ -19,37 +20,52 @@ from lib.diagnose.checks import PROPERTIES, diagnose, influence
 from lib.masks import causal_mask
 from lib.positions import sinusoidal_positions as sinusoids
 
-GITHUB = "https://github.com/"
-
 
 @dataclass(frozen=True)
 class Bug:
     """What was written, what was meant, and the number that shows it."""
 
-    family: str
-    name: str
-    wrong: str
-    right: str
+    lines: str  # the difference
     symptom: str  # what the number is
     look: Callable[[Callable], float]
-    limit: float | int  # a right one stays at or below it
     check: str  # what to ask, in Markdown
-    where: dict[str, str] = field(default_factory=dict)  # label: address
-    told: dict[str, str] = field(default_factory=dict)  # explains it only
+    where: str = ""  # it was seen: paths on GitHub, with spaces between
+    told: str = ""  # it is explained
+    limit: float = 1e-5  # a right number stays at or below it
+    name: str = ""
+    family: str = ""
+
+    @property
+    def wrong(self) -> str:
+        return without("+", self.lines)
+
+    @property
+    def right(self) -> str:
+        return without("-", self.lines)
 
     def number(self, lines: str) -> float:
         """What is seen of the function f that the lines define."""
-        names = dict(NAMES)
-        exec(lines, names)  # the lines above, nobody else's
-        return float(torch.as_tensor(self.look(names["f"])).detach())
+        return float(torch.as_tensor(self.look(function(lines))).detach())
 
 
-@dataclass(frozen=True)
+def without(mark: str, lines: str) -> str:
+    """One side of a difference."""
+    kept = [line[2:] for line in lines.splitlines() if line[:1] != mark]
+    return "\n".join(kept)
+
+
+def function(lines: str) -> Callable:
+    """The function f that some lines define."""
+    names = dict(NAMES)
+    exec(lines, names)  # the lines above, nobody else's
+    return names["f"]
+
+
 class Seen:
     """The number of one property, as `diagnose` finds it."""
 
-    property: str
-    convention: dict
+    def __init__(self, name: str, **convention: object):
+        self.property, self.convention = name, convention
 
     def __call__(self, f: Callable) -> float:
         finding = diagnose(f, **self.convention)[self.property]
@@ -63,18 +79,6 @@ class Divisor(Seen):
 
     def __call__(self, f: Callable) -> float:
         return 1 / super().__call__(f)
-
-
-def seen(name: str, **convention: object) -> Seen:
-    return Seen(name, convention)
-
-
-def issue(repository: str, number: int, kind: str = "issues") -> dict:
-    return {f"{repository} #{number}": f"{GITHUB}{repository}/{kind}/{number}"}
-
-
-def pull(repository: str, number: int) -> dict:
-    return issue(repository, number, "pull")
 
 
 def drawn(*shape: int, seed: int = 0) -> Tensor:
@@ -98,331 +102,31 @@ NAMES = {
     "SimpleNamespace": SimpleNamespace,
 }
 HEADS = {"axes": "n h l d", "heads": 2}
-WIDE = {"axes": "n h l d", "heads": 2, "width": 64}
-INSIDE = {"call": "x -> out", "mask": "none", "heads": 4, "width": 32}
+ON_X = {"call": "x -> out", "mask": "none", "heads": 4, "width": 32}
+ON_QKV = {"call": "q k v -> out", "mask": "none"}
+CAUSAL = {"mask": "causal", "projections": False}
 
 
 def masked(line: str) -> str:
-    """An attention with one line of its own between scores and weights."""
-    return f"""def f(q, k, v, may_attend):
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    {line}
-    return torch.softmax(scores, dim=-1) @ v
+    """An attention in which one line hides what may not be seen."""
+    return f"""\
+  def f(q, k, v, may_attend):
+      scores = q @ k.mT / q.shape[-1] ** 0.5
+-     {line}
++     scores = scores.masked_fill(~may_attend, -inf)
+      return torch.softmax(scores, dim=-1) @ v
 """
 
 
-def weighted(line: str, scores: str = "q @ k.mT / q.shape[-1] ** 0.5") -> str:
-    """An attention whose weights are made by one line."""
-    return f"""def f(q, k, v, may_attend):
-    scores = ({scores}).masked_fill(~may_attend, -inf)
-    {line}
-    return weights @ v
+def weighted(weights: str) -> str:
+    """An attention in which one line makes weights of scores."""
+    return f"""\
+  def f(q, k, v, may_attend):
+      scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~may_attend, -inf)
+-     weights = {weights}
++     weights = torch.softmax(scores, dim=-1)
+      return weights @ v
 """
-
-
-SOFTMAX = "weights = torch.softmax(scores, dim=-1)"
-FILL = "scores = scores.masked_fill(~may_attend, -inf)"
-
-
-def split(cut: str, merge: str) -> str:
-    """Heads that are cut and merged by two expressions."""
-    return f"""def f(x, heads=4):
-    n, l, d = x.shape
-    h = {cut}
-    out = torch.softmax(h @ h.mT / h.shape[-1] ** 0.5, dim=-1) @ h
-    return {merge}
-"""
-
-
-CUT = "x.view(n, l, heads, d // heads).transpose(1, 2)"
-MERGE = "out.transpose(1, 2).reshape(n, l, d)"
-
-MASKS = [
-    Bug(
-        "Masks",
-        "the mask is inverted",
-        masked("scores = scores.masked_fill(may_attend, -inf)"),
-        masked(FILL),
-        "share of token pairs with the wrong hearing",
-        seen("mask polarity", **HEADS),
-        0,
-        "shout at one token: who hears it?",
-        issue("rasbt/LLMs-from-scratch", 1061)
-        | pull("InseeFrLab/torchTextClassifiers", 92),
-    ),
-    Bug(
-        "Masks",
-        "the mask is made and thrown away",
-        masked("scores.masked_fill(~may_attend, -inf)"),
-        masked(FILL),
-        "share of token pairs with the wrong hearing",
-        seen("mask polarity", **HEADS),
-        0,
-        "shout at one token: who hears it?",
-        issue("opendilab/DI-engine", 333),
-    ),
-    Bug(
-        "Masks",
-        "it hides the queries, not the keys",
-        masked("scores = scores.masked_fill(~may_attend.mT, -inf)"),
-        masked(FILL),
-        "share of token pairs with the wrong hearing",
-        seen("mask polarity", **HEADS),
-        0,
-        "shout at one token: who hears it?",
-    ),
-    Bug(
-        "Masks",
-        "hidden scores become 0, not -inf",
-        masked("scores = scores * may_attend"),
-        masked(FILL),
-        "share of token pairs with the wrong hearing",
-        seen("mask polarity", **HEADS),
-        0,
-        "shout at one token: who hears it?",
-        issue("Shujun-He/RibonanzaNet", 5)
-        | issue("hyunwoongko/transformer", 10),
-    ),
-    Bug(
-        "Masks",
-        "the mask comes after the softmax",
-        weighted(f"{SOFTMAX} * may_attend").replace(
-            ".masked_fill(~may_attend, -inf)", ""
-        ),
-        weighted(SOFTMAX),
-        "change when hidden tokens are left out",
-        seen("mask before softmax", **HEADS),
-        1e-4,
-        "hide two tokens, or leave them out",
-        pull("huggingface/pytorch-image-models", 2236),
-    ),
-    Bug(
-        "Masks",
-        "a finite number hides",
-        masked("scores = scores.masked_fill(~may_attend, -20)"),
-        masked(FILL),
-        "change of the past, all inputs 30 times as large",
-        seen("leak, evaluation", **HEADS),
-        1e-4,
-        "the leak test with large inputs",
-    ),
-    Bug(
-        "Masks",
-        "the last PAD counts as a word",
-        """def f(lengths, length):
-    return torch.arange(length) <= lengths[:, None]
-""",
-        """def f(lengths, length):
-    return torch.arange(length) < lengths[:, None]
-""",
-        "tokens shown beyond the lengths",
-        lambda f: (
-            f(torch.tensor([3, 1]), 5).sum() - torch.tensor([3, 1]).sum()
-        ),
-        0,
-        "`mask.sum(-1) == lengths`",
-    ),
-    Bug(
-        "Masks",
-        "the triangle is off by one",
-        """def f(length):
-    return torch.ones(length, length).tril(1) > 0
-""",
-        """def f(length):
-    return torch.ones(length, length).tril() > 0
-""",
-        "future tokens that are shown",
-        lambda f: f(5).triu(1).sum(),
-        0,
-        "`mask.triu(1).sum() == 0`",
-        issue("octo-models/octo", 75),
-    ),
-    Bug(
-        "Masks",
-        "masks tiled in the wrong order",
-        """def f(x, may_attend, heads=2):
-    torch.manual_seed(0)
-    mha = nn.MultiheadAttention(16, heads, batch_first=True)
-    mask = ~may_attend.repeat(heads, 1, 1)
-    return mha(x, x, x, attn_mask=mask)[0]
-""",
-        """def f(x, may_attend, heads=2):
-    torch.manual_seed(0)
-    mha = nn.MultiheadAttention(16, heads, batch_first=True)
-    mask = ~may_attend.repeat_interleave(heads, 0)
-    return mha(x, x, x, attn_mask=mask)[0]
-""",
-        "change when a sentence stands in a batch",
-        seen(
-            "padding invariance",
-            call="x mask -> out",
-            mask_axes="n q k",
-            projections=True,
-        ),
-        1e-4,
-        "each sentence alone, and in the batch",
-        pull("line/lighthouse", 77) | issue("ArrowLuo/CLIP4Clip", 22),
-    ),
-    Bug(
-        "Masks",
-        "an empty row becomes a mean",
-        masked("scores = scores.masked_fill(~may_attend, -1e9)"),
-        """def f(q, k, v, may_attend):
-    return attention(q, k, v, may_attend)
-""",
-        "change when only hidden values change",
-        seen("fully masked row", **HEADS),
-        1e-4,
-        "hide everything, and change what is hidden",
-        issue("NVIDIA/apex", 1390),
-    ),
-]
-AXES = [
-    Bug(
-        "Scale and axis",
-        "the softmax runs over the queries",
-        weighted("weights = torch.softmax(scores, dim=-2)"),
-        weighted(SOFTMAX),
-        "distance of a query's weights from sum one",
-        seen("softmax axis", **HEADS),
-        0.01,
-        "`weights.sum(-1) == 1`",
-        issue("labmlai/annotated_deep_learning_paper_implementations", 146)
-        | issue("PetrochukM/PyTorch-NLP", 2),
-    ),
-    Bug(
-        "Scale and axis",
-        "the softmax runs over the heads",
-        weighted("weights = torch.softmax(scores, dim=1)"),
-        weighted(SOFTMAX),
-        "distance of a query's weights from sum one",
-        seen("softmax axis", **HEADS),
-        0.01,
-        "`weights.sum(-1) == 1`",
-    ),
-    Bug(
-        "Scale and axis",
-        "the scale is forgotten",
-        weighted(SOFTMAX, "q @ k.mT"),
-        weighted(SOFTMAX),
-        "scale; right is 1/sqrt(8)",
-        seen("scale", **HEADS),
-        0.36,
-        "log of two weights against q · k",
-        pull("huggingface/blog", 2893),
-    ),
-    Bug(
-        "Scale and axis",
-        "the scale of the whole width",
-        weighted(SOFTMAX, "q @ k.mT / 64**0.5"),
-        weighted(SOFTMAX, "q @ k.mT / 32**0.5"),
-        "divisor of the scores; right is sqrt(32)",
-        Divisor("scale", WIDE),
-        5.7,
-        "log of two weights against q · k",
-        pull("karpathy/ng-video-lecture", 6)
-        | issue("aladdinpersson/Machine-Learning-Collection", 30)
-        | issue("chelsea0x3b/dfdx", 171),
-    ),
-    Bug(
-        "Scale and axis",
-        "the softmax overflows",
-        weighted("weights = scores.exp() / scores.exp().sum(-1, True)"),
-        weighted(SOFTMAX),
-        "calls that fail if scores are large",
-        seen("call", **HEADS),
-        0,
-        "`f(300 * x).isfinite().all()`",
-    ),
-]
-SHAPES = [
-    Bug(
-        "Shapes",
-        "view for transpose",
-        split("x.view(n, heads, l, d // heads)", MERGE),
-        split(CUT, MERGE),
-        "share of the output that is no mixture of values",
-        seen("view or transpose", **INSIDE),
-        0.01,
-        "solve `output = weights @ values`",
-        issue("reczoo/FuxiCTR", 30),
-    ),
-    Bug(
-        "Shapes",
-        "the heads are merged without a transpose",
-        split(CUT, "out.reshape(n, l, d)"),
-        split(CUT, MERGE),
-        "share of the output that is no mixture of values",
-        seen("view or transpose", **INSIDE),
-        0.01,
-        "solve `output = weights @ values`",
-        issue("ajhalthor/Transformer-Neural-Network", 1),
-    ),
-    Bug(
-        "Shapes",
-        "a forgotten transpose",
-        split("x.view(n, l, heads, d // heads)", "out.reshape(n, l, d)"),
-        split(CUT, MERGE),
-        "share of token pairs that do not hear each other",
-        seen("view or transpose", **INSIDE),
-        0.01,
-        "shout at one token: who hears it?",
-    ),
-    Bug(
-        "Shapes",
-        "K.T on a tensor with a batch",
-        """def f(q, k, v):
-    return torch.softmax(q @ k.permute(2, 1, 0), -1) @ v  # what k.T does
-""",
-        """def f(q, k, v):
-    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
-""",
-        "calls that fail",
-        seen("call", call="q k v -> out", mask="none"),
-        0,
-        "call it with unlike sizes",
-    ),
-    Bug(
-        "Shapes",
-        "a fused projection of queries only",
-        """def f(q, k, v, W=drawn(48, 16) / 4):
-    q, k, v = (q @ W.T).chunk(3, dim=-1)
-    return attention(q, k, v)
-""",
-        """def f(q, k, v, W=drawn(48, 16) / 4):
-    q, k, v = (x @ w.T for x, w in zip((q, k, v), W.chunk(3)))
-    return attention(q, k, v)
-""",
-        "sources that are not listened to",
-        seen(
-            "cross lengths",
-            call="q k v -> out",
-            mask="none",
-            projections=True,
-        ),
-        0,
-        "change the keys: does the output move?",
-    ),
-    Bug(
-        "Shapes",
-        "a mask of any shape is accepted",
-        """def f(side):
-    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
-    mask = torch.zeros(side, side)
-    return layer(drawn(1, 3, 8), src_mask=mask, is_causal=True)
-""",
-        """def f(side):
-    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
-    mask = torch.zeros(side, side)
-    return layer(drawn(1, 3, 8), src_mask=mask)
-""",
-        "wrong shapes of three that are taken for 3 tokens",
-        lambda f: sum(accepted(f, side) for side in (2, 5, 7)),
-        0,
-        "pass a mask of a wrong shape",
-        issue("pytorch/pytorch", 131254),
-    ),
-]
 
 
 def accepted(f: Callable, *inputs: object) -> bool:
@@ -434,58 +138,285 @@ def accepted(f: Callable, *inputs: object) -> bool:
     return True
 
 
-HALF = [
-    Bug(
-        "Half precision",
-        "-1e9 in float16",
-        masked("scores = scores.masked_fill(~may_attend, -1e9)"),
-        masked(FILL),
-        "calls in float16 that fail",
-        seen("half precision", **HEADS),
-        0.1,
-        "`f(q.half(), k.half(), v.half(), mask)`",
-        issue("facebookresearch/fairseq", 3575)
-        | issue("bentrevett/pytorch-seq2seq", 191),
+# Numbers in which several bugs show: what it is, how to look, what to ask.
+SHOUT = "shout at one token: who hears it?"
+HEARING = (
+    "share of token pairs with the wrong hearing",
+    Seen("mask polarity", **HEADS),
+    SHOUT,
+)
+SUM_ONE = (
+    "distance of a query's weights from sum one",
+    Seen("softmax axis", **HEADS),
+    "`weights.sum(-1) == 1`",
+)
+MIXTURE = (
+    "share of the output that is no mixture of values",
+    Seen("view or transpose", **ON_X),
+    "solve `output = weights @ values`",
+)
+MASKS = {
+    "the mask is inverted": Bug(
+        masked("scores = scores.masked_fill(may_attend, -inf)"),
+        *HEARING,
+        "rasbt/LLMs-from-scratch/issues/1061 "
+        "InseeFrLab/torchTextClassifiers/pull/92",
     ),
-    Bug(
-        "Half precision",
-        "rotary angles in half precision",
-        """def f(q, k, place):
-    q, k = (rotary(x, place, torch.float16) for x in (q, k))
-    return weights_of(q, k)
-""",
-        """def f(q, k, place):
-    q, k = (rotary(x, place, torch.float64) for x in (q, k))
-    return weights_of(q, k)
-""",
-        "change of the weights when all places move by 2,000",
-        lambda f: moved_by_shift(f, 2000),
-        1e-6,
-        "shift all places: nothing may change",
-        issue("EleutherAI/gpt-neox", 1003)
-        | issue("huggingface/transformers", 29496),
+    "the mask is made and thrown away": Bug(
+        masked("scores.masked_fill(~may_attend, -inf)"),
+        *HEARING,
+        "opendilab/DI-engine/issues/333",
     ),
-]
+    "it hides the queries, not the keys": Bug(
+        masked("scores = scores.masked_fill(~may_attend.mT, -inf)"),
+        *HEARING,
+    ),
+    "hidden scores become 0, not -inf": Bug(
+        masked("scores = scores * may_attend"),
+        *HEARING,
+        "Shujun-He/RibonanzaNet/issues/5 hyunwoongko/transformer/issues/10",
+    ),
+    "the mask comes after the softmax": Bug(
+        """\
+  def f(q, k, v, may_attend):
+-     scores = (q @ k.mT / q.shape[-1] ** 0.5)
++     scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~may_attend, -inf)
+-     weights = torch.softmax(scores, dim=-1) * may_attend
++     weights = torch.softmax(scores, dim=-1)
+      return weights @ v
+""",
+        "change when hidden tokens are left out",
+        Seen("mask before softmax", **HEADS),
+        "hide two tokens, or leave them out",
+        "huggingface/pytorch-image-models/pull/2236",
+    ),
+    "a finite number hides": Bug(
+        masked("scores = scores.masked_fill(~may_attend, -20)"),
+        "change of the past, all inputs 30 times as large",
+        Seen("leak, evaluation", **HEADS),
+        "the leak test with large inputs",
+    ),
+    "the last PAD counts as a word": Bug(
+        """\
+  def f(lengths, length):
+-     return torch.arange(length) <= lengths[:, None]
++     return torch.arange(length) < lengths[:, None]
+""",
+        "tokens shown beyond the lengths",
+        lambda f: f(torch.tensor([3, 1]), 5).sum() - (3 + 1),
+        "`mask.sum(-1) == lengths`",
+    ),
+    "the triangle is off by one": Bug(
+        """\
+  def f(length):
+-     return torch.ones(length, length).tril(1) > 0
++     return torch.ones(length, length).tril() > 0
+""",
+        "future tokens that are shown",
+        lambda f: f(5).triu(1).sum(),
+        "`mask.triu(1).sum() == 0`",
+        "octo-models/octo/issues/75",
+    ),
+    "masks tiled in the wrong order": Bug(
+        """\
+  def f(x, may_attend, heads=2):
+      torch.manual_seed(0)
+      mha = nn.MultiheadAttention(16, heads, batch_first=True)
+-     mask = ~may_attend.repeat(heads, 1, 1)
++     mask = ~may_attend.repeat_interleave(heads, 0)
+      return mha(x, x, x, attn_mask=mask)[0]
+""",
+        "change when a sentence stands in a batch",
+        Seen(
+            "padding invariance",
+            call="x mask -> out",
+            mask_axes="n q k",
+            projections=True,
+        ),
+        "each sentence alone, and in the batch",
+        "line/lighthouse/pull/77 ArrowLuo/CLIP4Clip/issues/22",
+    ),
+    "an empty row becomes a mean": Bug(
+        """\
+  def f(q, k, v, may_attend):
++     return attention(q, k, v, may_attend)
+-     scores = q @ k.mT / q.shape[-1] ** 0.5
+-     scores = scores.masked_fill(~may_attend, -1e9)
+-     return torch.softmax(scores, dim=-1) @ v
+""",
+        "change when only hidden values change",
+        Seen("fully masked row", **HEADS),
+        "hide everything, and change what is hidden",
+        "NVIDIA/apex/issues/1390",
+    ),
+}
+AXES = {
+    "the softmax runs over the queries": Bug(
+        weighted("torch.softmax(scores, dim=-2)"),
+        *SUM_ONE,
+        "labmlai/annotated_deep_learning_paper_implementations/issues/146 "
+        "PetrochukM/PyTorch-NLP/issues/2",
+    ),
+    "the softmax runs over the heads": Bug(
+        weighted("torch.softmax(scores, dim=1)"),
+        *SUM_ONE,
+    ),
+    "the scale is forgotten": Bug(
+        """\
+  def f(q, k, v, may_attend):
+-     scores = (q @ k.mT).masked_fill(~may_attend, -inf)
++     scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~may_attend, -inf)
+      weights = torch.softmax(scores, dim=-1)
+      return weights @ v
+""",
+        "scale; right is 1/sqrt(8)",
+        Seen("scale", **HEADS),
+        "log of two weights against q · k",
+        "huggingface/blog/pull/2893",
+        limit=0.36,
+    ),
+    "the scale of the whole width": Bug(
+        """\
+  def f(q, k, v, may_attend):
+-     scores = (q @ k.mT / 64**0.5).masked_fill(~may_attend, -inf)
++     scores = (q @ k.mT / 32**0.5).masked_fill(~may_attend, -inf)
+      weights = torch.softmax(scores, dim=-1)
+      return weights @ v
+""",
+        "divisor of the scores; right is sqrt(32)",
+        Divisor("scale", width=64, **HEADS),
+        "log of two weights against q · k",
+        "karpathy/ng-video-lecture/pull/6 "
+        "aladdinpersson/Machine-Learning-Collection/issues/30 "
+        "chelsea0x3b/dfdx/issues/171",
+        limit=5.7,
+    ),
+    "the softmax overflows": Bug(
+        weighted("scores.exp() / scores.exp().sum(-1, True)"),
+        "calls that fail if scores are large",
+        Seen("call", **HEADS),
+        "`f(300 * x).isfinite().all()`",
+    ),
+}
+SHAPES = {
+    "view for transpose": Bug(
+        """\
+  def f(x, heads=4):
+      n, l, d = x.shape
+-     h = x.view(n, heads, l, d // heads)
++     h = x.view(n, l, heads, d // heads).transpose(1, 2)
+      out = torch.softmax(h @ h.mT / h.shape[-1] ** 0.5, dim=-1) @ h
+      return out.transpose(1, 2).reshape(n, l, d)
+""",
+        *MIXTURE,
+        "reczoo/FuxiCTR/issues/30",
+    ),
+    "the heads are merged without a transpose": Bug(
+        """\
+  def f(x, heads=4):
+      n, l, d = x.shape
+      h = x.view(n, l, heads, d // heads).transpose(1, 2)
+      out = torch.softmax(h @ h.mT / h.shape[-1] ** 0.5, dim=-1) @ h
+-     return out.reshape(n, l, d)
++     return out.transpose(1, 2).reshape(n, l, d)
+""",
+        *MIXTURE,
+        "ajhalthor/Transformer-Neural-Network/issues/1",
+    ),
+    "a forgotten transpose": Bug(
+        """\
+  def f(x, heads=4):
+      n, l, d = x.shape
+-     h = x.view(n, l, heads, d // heads)
++     h = x.view(n, l, heads, d // heads).transpose(1, 2)
+      out = torch.softmax(h @ h.mT / h.shape[-1] ** 0.5, dim=-1) @ h
+-     return out.reshape(n, l, d)
++     return out.transpose(1, 2).reshape(n, l, d)
+""",
+        "share of token pairs that do not hear each other",
+        Seen("view or transpose", **ON_X),
+        SHOUT,
+    ),
+    "K.T on a tensor with a batch": Bug(
+        """\
+  def f(q, k, v):
+-     return torch.softmax(q @ k.permute(2, 1, 0), -1) @ v  # what k.T does
++     return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+""",
+        "calls that fail",
+        Seen("call", **ON_QKV),
+        "call it with unlike sizes",
+    ),
+    "a fused projection of queries only": Bug(
+        """\
+  def f(q, k, v, W=drawn(48, 16) / 4):
+-     q, k, v = (q @ W.T).chunk(3, dim=-1)
++     q, k, v = (x @ w.T for x, w in zip((q, k, v), W.chunk(3)))
+      return attention(q, k, v)
+""",
+        "sources that are not listened to",
+        Seen("cross lengths", projections=True, **ON_QKV),
+        "change the keys: does the output move?",
+    ),
+    "a mask of any shape is accepted": Bug(
+        """\
+  def f(side):
+      layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+      mask = torch.zeros(side, side)
+-     return layer(drawn(1, 3, 8), src_mask=mask, is_causal=True)
++     return layer(drawn(1, 3, 8), src_mask=mask)
+""",
+        "wrong shapes of three that are taken for 3 tokens",
+        lambda f: sum(accepted(f, side) for side in (2, 5, 7)),
+        "pass a mask of a wrong shape",
+        "pytorch/pytorch/issues/131254",
+    ),
+}
 
 
-def moved_by_shift(f: Callable, shift: int) -> Tensor:
+def moved_by_shift(f: Callable) -> Tensor:
     """Rotary attention depends on distances alone: what a shift changes."""
     q, k = drawn(8, 32).double(), drawn(8, 32, seed=1).double()
     place = torch.arange(8)
-    return (f(q, k, place + shift) - f(q, k, place)).abs().max()
+    return (f(q, k, place + 2000) - f(q, k, place)).abs().max()
 
 
-CLASS = """class Attention(nn.Module):
-    def forward(self, x):
-        mask = torch.ones(len(x[0]), len(x[0])).tril() > 0{mask}
-        attend = F.scaled_dot_product_attention
-        return attend(x, x, x, mask{dropout})
-f = Attention()
-"""
-DROPPED = """
-        if not self.training:
-            mask = None"""
-CAUSAL = {"call": "x -> out", "mask": "causal", "projections": False}
+HALF = {
+    "-1e9 in float16": Bug(
+        masked("scores = scores.masked_fill(~may_attend, -1e9)"),
+        "calls in float16 that fail",
+        Seen("half precision", **HEADS),
+        "`f(q.half(), k.half(), v.half(), mask)`",
+        "facebookresearch/fairseq/issues/3575 "
+        "bentrevett/pytorch-seq2seq/issues/191",
+        limit=0.1,
+    ),
+    "rotary angles in half precision": Bug(
+        """\
+  def f(q, k, place):
+-     q, k = (rotary(x, place, torch.float16) for x in (q, k))
++     q, k = (rotary(x, place, torch.float64) for x in (q, k))
+      return weights_of(q, k)
+""",
+        "change of the weights when all places move by 2,000",
+        moved_by_shift,
+        "shift all places: nothing may change",
+        "EleutherAI/gpt-neox/issues/1003 "
+        "huggingface/transformers/issues/29496",
+    ),
+}
+
+
+def changed_by_padding(f: Callable) -> Tensor:
+    """How far a loss moves if two more PADs are read."""
+    logits, target = drawn(2, 5, 9), torch.tensor([[3, 4, 2], [5, 2, 0]])
+    return (f(logits, F.pad(target, (0, 2))) - f(logits[:, :3], target)).abs()
+
+
+def position_over_word(f: Callable) -> Tensor:
+    """The norm of a position, where that of a word is 1."""
+    words = f(drawn(9, 64) / 8, torch.arange(7))
+    return sinusoids(7, 64).norm(dim=1).mean() / words.norm(dim=1).mean()
 
 
 def smoothed(f: Callable) -> Tensor:
@@ -495,132 +426,107 @@ def smoothed(f: Callable) -> Tensor:
     return (f(logits, target) - right).abs()
 
 
-TRAINING = [
-    Bug(
-        "Training",
-        "dropout stays on in evaluation",
-        CLASS.format(mask="", dropout=", 0.1"),
-        CLASS.format(mask="", dropout=", 0.1 * self.training"),
-        "difference of two evaluations",
-        seen("dropout off in evaluation", **CAUSAL),
-        0,
-        "call it twice: equal?",
-        pull("huggingface/pytorch-image-models", 1978),
-        told=issue("pytorch/pytorch", 124464),
-    ),
-    Bug(
-        "Training",
-        "the mask is used in training only",
-        CLASS.format(mask=DROPPED, dropout=""),
-        CLASS.format(mask="", dropout=""),
-        "change of the past by another future, in evaluation",
-        seen("leak, evaluation", **CAUSAL),
-        1e-4,
-        "the leak test after `model.eval()`",
-        {
-            "d2l-ai/d2l-en, transformer.md": f"{GITHUB}d2l-ai/d2l-en/blob/"
-            "master/chapter_attention-mechanisms-and-transformers/"
-            "transformer.md"
-        },
-    ),
-    Bug(
-        "Training",
-        "PAD counts in the loss",
-        """def f(logits, target, pad_id=0):
-    return F.cross_entropy(logits.mT, target)
+def from_mean(f: Callable) -> Tensor:
+    """How far the loss of two parts is from that of the whole."""
+    parts = [drawn(2), drawn(9, seed=1)]
+    return (f(parts) - torch.cat(parts).mean()).abs()
+
+
+TRAINING = {
+    "dropout stays on in evaluation": Bug(
+        """\
+  class Attention(nn.Module):
+      def forward(self, x):
+          mask = torch.ones(len(x[0]), len(x[0])).tril() > 0
+          attend = F.scaled_dot_product_attention
+-         return attend(x, x, x, mask, 0.1)
++         return attend(x, x, x, mask, 0.1 * self.training)
+  f = Attention()
 """,
-        """def f(logits, target, pad_id=0):
-    return F.cross_entropy(logits.mT, target, ignore_index=pad_id)
+        "difference of two evaluations",
+        Seen("dropout off in evaluation", call="x -> out", **CAUSAL),
+        "call it twice: equal?",
+        "huggingface/pytorch-image-models/pull/1978",
+        "pytorch/pytorch/issues/124464",
+    ),
+    "the mask is used in training only": Bug(
+        """\
+  class Attention(nn.Module):
+      def forward(self, x):
+          mask = torch.ones(len(x[0]), len(x[0])).tril() > 0
+-         if not self.training:
+-             mask = None
+          attend = F.scaled_dot_product_attention
+          return attend(x, x, x, mask)
+  f = Attention()
+""",
+        "change of the past by another future, in evaluation",
+        Seen("leak, evaluation", call="x -> out", **CAUSAL),
+        "the leak test after `model.eval()`",
+        "d2l-ai/d2l-en/blob/master/chapter_attention-mechanisms-and-"
+        "transformers/transformer.md",
+    ),
+    "PAD counts in the loss": Bug(
+        """\
+  def f(logits, target, pad_id=0):
+-     return F.cross_entropy(logits.mT, target)
++     return F.cross_entropy(logits.mT, target, ignore_index=pad_id)
 """,
         "change of the loss by two more PADs",
-        lambda f: (
-            f(drawn(2, 5, 9), torch.tensor([[3, 4, 2, 0, 0], [5, 2, 0, 0, 0]]))
-            - f(drawn(2, 5, 9)[:, :3], torch.tensor([[3, 4, 2], [5, 2, 0]]))
-        ).abs(),
-        1e-6,
+        changed_by_padding,
         "pad the batch further: the loss stays",
-        issue("lukas-blecher/LaTeX-OCR", 305),
+        "lukas-blecher/LaTeX-OCR/issues/305",
     ),
-    Bug(
-        "Training",
-        "the target is not shifted",
-        """def f(text):
-    return text[:, :-1], text[:, :-1]  # what is read, what is to be said
-""",
-        """def f(text):
-    return text[:, :-1], text[:, 1:]  # what is read, what is to be said
+    "the target is not shifted": Bug(
+        """\
+  def f(text):
+-     return text[:, :-1], text[:, :-1]  # what is read, what is to be said
++     return text[:, :-1], text[:, 1:]  # what is read, what is to be said
 """,
         "places where the answer is what was just read",
-        lambda f: (
-            f(torch.arange(6)[None])[0] == f(torch.arange(6)[None])[1]
-        ).sum(),
-        0,
+        lambda f: torch.eq(*f(torch.arange(6)[None])).sum(),
         "`(read == say).float().mean()`",
-        issue("Project-MONAI/GenerativeModels", 314),
+        "Project-MONAI/GenerativeModels/issues/314",
     ),
-    Bug(
-        "Training",
-        "embeddings without sqrt(d_model)",
-        """def f(table, ids):
-    return table[ids]
-""",
-        """def f(table, ids):
-    return table[ids] * table.shape[1] ** 0.5
+    "embeddings without sqrt(d_model)": Bug(
+        """\
+  def f(table, ids):
+-     return table[ids]
++     return table[ids] * table.shape[1] ** 0.5
 """,
         "norm of a position over the norm of a word",
-        lambda f: (
-            sinusoids(7, 64).norm(dim=1).mean()
-            / f(drawn(9, 64) / 8, torch.arange(7)).norm(dim=1).mean()
-        ),
-        1.0,
+        position_over_word,
         "compare the two norms that are added",
-        told=issue("harvardnlp/annotated-transformer", 60),
+        told="harvardnlp/annotated-transformer/issues/60",
+        limit=1.0,
     ),
-    Bug(
-        "Training",
-        "label smoothing over V - 1",
-        """def f(logits, target, smoothing=0.1):
-    p = F.one_hot(target, logits.shape[-1]).float()
-    q = torch.where(p > 0, 1 - smoothing, smoothing / (p.shape[-1] - 1))
-    return -(q * logits.log_softmax(-1)).sum(-1).mean()
-""",
-        """def f(logits, target, smoothing=0.1):
-    p = F.one_hot(target, logits.shape[-1]).float()
-    q = (1 - smoothing) * p + smoothing / p.shape[-1]
-    return -(q * logits.log_softmax(-1)).sum(-1).mean()
+    "label smoothing over V - 1": Bug(
+        """\
+  def f(logits, target, smoothing=0.1):
+      p = F.one_hot(target, logits.shape[-1]).float()
+-     q = torch.where(p > 0, 1 - smoothing, smoothing / (p.shape[-1] - 1))
++     q = (1 - smoothing) * p + smoothing / p.shape[-1]
+      return -(q * logits.log_softmax(-1)).sum(-1).mean()
 """,
         "distance from torch's loss",
         smoothed,
-        1e-6,
         "compare with `F.cross_entropy(label_smoothing=)`",
-        told=issue("k2-fsa/icefall", 107)
-        | {
-            "facebookresearch/fairseq, label_smoothed_cross_entropy.py": (
-                f"{GITHUB}facebookresearch/fairseq/blob/main/fairseq/"
-                "criterions/label_smoothed_cross_entropy.py"
-            )
-        },
+        told="k2-fsa/icefall/issues/107 "
+        "facebookresearch/fairseq/blob/main/fairseq/criterions/"
+        "label_smoothed_cross_entropy.py",
     ),
-    Bug(
-        "Training",
-        "a mean of means over uneven batches",
-        """def f(losses):
-    return torch.stack([part.mean() for part in losses]).mean()
-""",
-        """def f(losses):
-    return torch.cat(losses).mean()
+    "a mean of means over uneven batches": Bug(
+        """\
+  def f(losses):
+-     return torch.stack([part.mean() for part in losses]).mean()
++     return torch.cat(losses).mean()
 """,
         "distance from the loss of the whole batch",
-        lambda f: (
-            f([drawn(2), drawn(9, seed=1)])
-            - torch.cat([drawn(2), drawn(9, seed=1)]).mean()
-        ).abs(),
-        1e-6,
+        from_mean,
         "one batch of 11, or one of 2 and one of 9",
-        pull("huggingface/transformers", 34191)
-        | pull("meta-pytorch/torchtune", 1875),
+        "huggingface/transformers/pull/34191 meta-pytorch/torchtune/pull/1875",
     ),
-]
+}
 
 
 def from_torch_norm(f: Callable) -> Tensor:
@@ -628,69 +534,53 @@ def from_torch_norm(f: Callable) -> Tensor:
     return (f(x) - F.layer_norm(x, (8,))).abs().max()
 
 
-NORMS = [
-    Bug(
-        "Norms",
-        "LayerNorm with the unbiased deviation",
-        """def f(x, eps=1e-6):
-    centred = x - x.mean(-1, keepdim=True)
-    return centred / (x.std(-1, keepdim=True) + eps)
-""",
-        """def f(x, eps=1e-5):
-    centred = x - x.mean(-1, keepdim=True)
-    variance = x.var(-1, correction=0, keepdim=True)
-    return centred / (variance + eps).sqrt()
+def lost_by_zeros(f: Callable) -> Tensor:
+    """The share of x that is lost if the sub-layer gives zeros."""
+    x = 10 * drawn(4, 8)
+    return 1 - f(x, torch.zeros_like, nn.LayerNorm(8)).norm() / x.norm()
+
+
+NORMS = {
+    "LayerNorm with the unbiased deviation": Bug(
+        """\
+- def f(x, eps=1e-6):
++ def f(x, eps=1e-5):
+      centred = x - x.mean(-1, keepdim=True)
+-     return centred / (x.std(-1, keepdim=True) + eps)
++     variance = x.var(-1, correction=0, keepdim=True)
++     return centred / (variance + eps).sqrt()
 """,
         "distance from nn.LayerNorm at width 8",
         from_torch_norm,
-        1e-5,
         "compare with `nn.LayerNorm`",
-        pull("harvardnlp/annotated-transformer", 119)
-        | issue("hyunwoongko/transformer", 7),
+        "harvardnlp/annotated-transformer/pull/119 "
+        "hyunwoongko/transformer/issues/7",
     ),
-    Bug(
-        "Norms",
-        "f(x) + LayerNorm(x)",
-        """def f(x, sublayer, norm):
-    return sublayer(x) + norm(x)
-""",
-        """def f(x, sublayer, norm):
-    return x + sublayer(norm(x))
+    "f(x) + LayerNorm(x)": Bug(
+        """\
+  def f(x, sublayer, norm):
+-     return sublayer(x) + norm(x)
++     return x + sublayer(norm(x))
 """,
         "share of x that a sub-layer of zeros loses",
-        lambda f: (
-            1
-            - f(10 * drawn(4, 8), torch.zeros_like, nn.LayerNorm(8)).norm()
-            / (10 * drawn(4, 8)).norm()
-        ),
-        0,
+        lost_by_zeros,
         "a sub-layer of zeros must hand x on",
     ),
-    Bug(
-        "Norms",
-        "a number where a configuration is expected",
-        """def f(config):
-    return Norm(config.d_model)
+    "a number where a configuration is expected": Bug(
+        """\
+  def f(config):
+-     return Norm(config.d_model)
++     return Norm(config)
 
-class Norm(nn.LayerNorm):
-    def __init__(self, config):
-        super().__init__(config.d_model)
-""",
-        """def f(config):
-    return Norm(config)
-
-class Norm(nn.LayerNorm):
-    def __init__(self, config):
-        super().__init__(config.d_model)
+  class Norm(nn.LayerNorm):
+      def __init__(self, config):
+          super().__init__(config.d_model)
 """,
         "constructions that fail",
         lambda f: not accepted(f, SimpleNamespace(d_model=8)),
-        0,
         "build every class once in a test",
     ),
-]
-
-
+}
 STEPS = {
     (): {"a": -0.6, "b": -0.9},
     ("a",): {".": -0.7, "c": -1.4},
@@ -700,253 +590,190 @@ STEPS = {
 }
 
 
-def beams(stop: str) -> str:
-    """A beam search over a table of steps; what ends it is one line."""
-    return f"""def f(steps, width=2):
-    alive, ended = [((), 0.0)], []
-    while alive{stop}:
-        longer = [(text + (token,), total + log_p)
-                  for text, total in alive
-                  for token, log_p in steps[text].items()]
-        longer.sort(key=lambda pair: -pair[1])
-        ended += [pair for pair in longer if pair[0][-1] == "."]
-        alive = [p for p in longer if p[0][-1] != "."][:width]
-    return max(total / len(text) for text, total in ended)
-"""
+def from_whole_text(f: Callable) -> Tensor:
+    """How far a token that is placed alone is from its row of the text."""
+    whole = drawn(6, 8) + sinusoids(6, 8)
+    return (f(drawn(6, 8)[5:], 5) - whole[5:]).abs().max()
+
+
+def from_last_row(f: Callable) -> Tensor:
+    """How far the answer to the last query is from the last row of all."""
+    q, k, v = (drawn(6, 8, seed=seed) for seed in range(3))
+    whole = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return (f(q[5:], k, v) - whole[5:]).abs().max()
 
 
 def changed_by_the_future(f: Callable) -> Tensor:
-    """How far rows 0 to 4 move when the last of six tokens is exchanged."""
+    """How far rows 0 to 4 of the second map move with the last of 6 tokens."""
     x, mask = drawn(6, 8), causal_mask(6)[0, 0]
     other = torch.cat([x[:5], drawn(1, 8, seed=1)])
-    return (f(x, mask) - f(other, mask))[:5].abs().max()
+    return (f(x, mask)[1] - f(other, mask)[1])[:5].abs().max()
 
 
-DECODING = [
-    Bug(
-        "Decoding",
-        "every new token stands at place 0",
-        """def f(embedded, written):
-    return embedded + sinusoids(1, embedded.shape[-1])
-""",
-        """def f(embedded, written):
-    table = sinusoids(written + 1, embedded.shape[-1])
-    return embedded + table[-1:]
+DECODING = {
+    "every new token stands at place 0": Bug(
+        """\
+  def f(embedded, written):
+-     return embedded + sinusoids(1, embedded.shape[-1])
++     table = sinusoids(written + 1, embedded.shape[-1])
++     return embedded + table[-1:]
 """,
         "change against the whole text, row 5",
-        lambda f: (
-            (f(drawn(6, 8)[5:], 5) - (drawn(6, 8) + sinusoids(6, 8))[5:])
-            .abs()
-            .max()
-        ),
-        1e-6,
+        from_whole_text,
         "token by token equals all at once",
-        pull("ml-explore/mlx-lm", 93),
+        "ml-explore/mlx-lm/pull/93",
     ),
-    Bug(
-        "Decoding",
-        "is_causal with one query and many keys",
-        """def f(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-""",
-        """def f(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v)
+    "is_causal with one query and many keys": Bug(
+        """\
+  def f(q, k, v):
+-     return F.scaled_dot_product_attention(q, k, v, is_causal=True)
++     return F.scaled_dot_product_attention(q, k, v)
 """,
         "change against the last row of the whole",
-        lambda f: (
-            (
-                f(drawn(6, 8)[5:], drawn(6, 8, seed=1), drawn(6, 8, seed=2))
-                - F.scaled_dot_product_attention(
-                    *(drawn(6, 8, seed=s) for s in range(3)), is_causal=True
-                )[5:]
-            )
-            .abs()
-            .max()
-        ),
-        1e-5,
+        from_last_row,
         "token by token equals all at once",
-        told=issue("pytorch/pytorch", 103082),
+        told="pytorch/pytorch/issues/103082",
     ),
-    Bug(
-        "Decoding",
-        "maps of another forward pass",
-        """def f(q, k, v, may_attend):
-    return attention(q, k, v, may_attend), weights_of(q, k)
-""",
-        """def f(q, k, v, may_attend):
-    weights = weights_of(q, k, may_attend)
-    return weights @ v, weights
+    "maps of another forward pass": Bug(
+        """\
+  def f(q, k, v, may_attend):
+-     return attention(q, k, v, may_attend), weights_of(q, k)
++     weights = weights_of(q, k, may_attend)
++     return weights @ v, weights
 """,
         "share of the output that the maps do not explain",
-        seen(
+        Seen(
             "weights agree with output",
             call="q k v mask -> out weights",
             mask_axes="n q k",
         ),
-        0.01,
         "`output == weights @ values`",
     ),
-    Bug(
-        "Decoding",
-        "maps of a stack that has lost its mask",
-        """def f(x, may_attend, layers=2):
-    maps = []
-    for _ in range(layers):
-        maps.append(weights_of(x, x, may_attend))
-        x = attention(x, x, x)
-    return maps
-""",
-        """def f(x, may_attend, layers=2):
-    maps = []
-    for _ in range(layers):
-        maps.append(weights_of(x, x, may_attend))
-        x = attention(x, x, x, may_attend)
-    return maps
+    "maps of a stack that has lost its mask": Bug(
+        """\
+  def f(x, may_attend, layers=2):
+      maps = []
+      for _ in range(layers):
+          maps.append(weights_of(x, x, may_attend))
+-         x = attention(x, x, x)
++         x = attention(x, x, x, may_attend)
+      return maps
 """,
         "change of the second map by another future",
-        lambda f: changed_by_the_future(lambda x, mask: f(x, mask)[1]),
-        1e-6,
+        changed_by_the_future,
         "change a hidden token: does the map of an earlier token move?",
-        {
-            "phlippe/uvadlc_notebooks, tutorial 6": f"{GITHUB}phlippe/"
-            "uvadlc_notebooks/blob/master/docs/tutorial_notebooks/tutorial6/"
-            "Transformers_and_MHAttention.ipynb"
-        },
+        "phlippe/uvadlc_notebooks/blob/master/docs/tutorial_notebooks/"
+        "tutorial6/Transformers_and_MHAttention.ipynb",
     ),
-    Bug(
-        "Decoding",
-        "a beam search that stops too early",
-        beams(" and len(ended) < width"),
-        beams(""),
+    "a beam search that stops too early": Bug(
+        """\
+  def f(steps, width=2):
+      alive, ended = [((), 0.0)], []
+-     while alive and len(ended) < width:
++     while alive:
+          longer = [(text + (token,), total + log_p)
+                    for text, total in alive
+                    for token, log_p in steps[text].items()]
+          longer.sort(key=lambda pair: -pair[1])
+          ended += [pair for pair in longer if pair[0][-1] == "."]
+          alive = [p for p in longer if p[0][-1] != "."][:width]
+      return max(total / len(text) for text, total in ended)
+""",
         "score by which a text that exists is better",
         lambda f: -1.9 / 3 - f(STEPS),
-        1e-6,
         "compare with all texts of a small table",
-        issue("OpenNMT/OpenNMT-py", 1320) | pull("joeynmt/joeynmt", 149),
+        "OpenNMT/OpenNMT-py/issues/1320 joeynmt/joeynmt/pull/149",
     ),
-    Bug(
-        "Decoding",
-        "left padding moves the places",
-        """def f(shown):
-    return torch.arange(shown.shape[1]).expand_as(shown)
-""",
-        """def f(shown):
-    return (shown.cumsum(1) - 1).clamp(min=0)
+    "left padding moves the places": Bug(
+        """\
+  def f(shown):
+-     return torch.arange(shown.shape[1]).expand_as(shown)
++     return (shown.cumsum(1) - 1).clamp(min=0)
 """,
         "place of the first word after three PADs",
         lambda f: f(torch.tensor([[0, 0, 0, 1, 1, 1]]))[0, 3],
-        0,
         "the first real token stands at place 0",
-        pull("ndif-team/nnsight", 673),
+        "ndif-team/nnsight/pull/673",
     ),
-]
-UNRUN = [
-    Bug(
-        "Code that never ran",
-        "a block that takes no mask",
-        """def f(x, mask=None):
-    return attention(x, x, x)  # the mask ends here
-""",
-        """def f(x, mask=None):
-    return attention(x, x, x, mask)
+}
+UNRUN = {
+    "a block that takes no mask": Bug(
+        """\
+  def f(x, mask=None):
+-     return attention(x, x, x)  # the mask ends here
++     return attention(x, x, x, mask)
 """,
         "share of token pairs with the wrong hearing",
-        seen("mask polarity", call="x mask -> out", mask_axes="n q k"),
-        0,
+        Seen("mask polarity", call="x mask -> out", mask_axes="n q k"),
         "does the output depend on the mask?",
-        issue("keras-team/keras", 23038)
-        | issue("facebookresearch/xformers", 103),
+        "keras-team/keras/issues/23038 facebookresearch/xformers/issues/103",
     ),
-    Bug(
-        "Code that never ran",
-        "an attribute that is never set",
-        """class Attention(nn.Module):
-    def __init__(self, is_causal=True):
-        super().__init__()
-        self.causal = is_causal
+    "an attribute that is never set": Bug(
+        """\
+  class Attention(nn.Module):
+      def __init__(self, is_causal=True):
+          super().__init__()
+-         self.causal = is_causal
++         self.is_causal = is_causal
 
-    def forward(self, q, k, v):
-        is_causal = getattr(self, "is_causal", False)
-        return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
-f = Attention()
-""",
-        """class Attention(nn.Module):
-    def __init__(self, is_causal=True):
-        super().__init__()
-        self.is_causal = is_causal
-
-    def forward(self, q, k, v):
-        is_causal = self.is_causal
-        return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
-f = Attention()
+      def forward(self, q, k, v):
+-         is_causal = getattr(self, "is_causal", False)
++         is_causal = self.is_causal
+          return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+  f = Attention()
 """,
         "change of the past by another future",
-        seen(
-            "leak, evaluation",
-            call="q k v -> out",
-            mask="causal",
-            projections=False,
-        ),
-        1e-4,
+        Seen("leak, evaluation", call="q k v -> out", **CAUSAL),
         "the leak test with the flag on, and off",
-        issue("huggingface/transformers", 48172),
+        "huggingface/transformers/issues/48172",
     ),
-    Bug(
-        "Code that never ran",
-        "a misspelt method for 3-D masks",
-        """def f(mask):
-    if mask.ndim == 3:
-        mask = mask.unsqeeze(1)
-    return mask
-""",
-        """def f(mask):
-    if mask.ndim == 3:
-        mask = mask.unsqueeze(1)
-    return mask
+    "a misspelt method for 3-D masks": Bug(
+        """\
+  def f(mask):
+      if mask.ndim == 3:
+-         mask = mask.unsqeeze(1)
++         mask = mask.unsqueeze(1)
+      return mask
 """,
         "ranks of three that fail",
-        lambda f: sum(
-            not accepted(f, torch.ones([2] * rank)) for rank in (2, 3, 4)
-        ),
-        0,
+        lambda f: sum(not accepted(f, torch.ones([2] * n)) for n in (2, 3, 4)),
         "call it once for every branch",
     ),
-    Bug(
-        "Code that never ran",
-        "a keyword that the constructor lacks",
-        """def f():
-    return Block(d_model=8, heads=2, dropout=0.1)
+    "a keyword that the constructor lacks": Bug(
+        """\
+  def f():
+      return Block(d_model=8, heads=2, dropout=0.1)
 
-class Block(nn.Module):
-    def __init__(self, d_model, heads):
-        super().__init__()
-""",
-        """def f():
-    return Block(d_model=8, heads=2, dropout=0.1)
-
-class Block(nn.Module):
-    def __init__(self, d_model, heads, dropout):
-        super().__init__()
+  class Block(nn.Module):
+-     def __init__(self, d_model, heads):
++     def __init__(self, d_model, heads, dropout):
+          super().__init__()
 """,
         "constructions that fail",
         lambda f: not accepted(f),
-        0,
         "build every class once in a test",
     ),
+}
+FAMILIES = {
+    "Masks": MASKS,
+    "Scale and axis": AXES,
+    "Shapes": SHAPES,
+    "Half precision": HALF,
+    "Training": TRAINING,
+    "Norms": NORMS,
+    "Decoding": DECODING,
+    "Code that never ran": UNRUN,
+}
+GALLERY = [
+    replace(bug, name=name, family=family)
+    for family, bugs in FAMILIES.items()
+    for name, bug in bugs.items()
 ]
-GALLERY = [*MASKS, *AXES, *SHAPES, *HALF, *TRAINING, *NORMS, *DECODING, *UNRUN]
 
 
 def bug(name: str) -> Bug:
     """A bug of the gallery by its name."""
     return next(one for one in GALLERY if one.name == name)
-
-
-def function(lines: str) -> Callable:
-    """The function f that some lines define."""
-    names = dict(NAMES)
-    exec(lines, names)
-    return names["f"]
 
 
 def spread() -> tuple[list[str], list[str], list[set], list[set]]:
@@ -969,26 +796,25 @@ def listeners(length: int = 6) -> dict[str, Tensor]:
     """Who hears whom, in attentions that were all asked to be causal."""
     x, mask = drawn(1, length, 12), causal_mask(length)[0]
     one_off = "torch.ones_like(scores).tril(1) == 0"
+    off = masked(f"scores = scores.masked_fill({one_off}, -inf)")
     view = f"""def f(q, k, v, may_attend):
     q, k, v = (x.view(1, 3, {length}, 4) for x in (q, k, v))
     out = attention(q, k, v, may_attend)
     return out.transpose(1, 2).reshape(1, {length}, 12)
 """
-    lines = {
-        "as it should be": masked(FILL),
+    attentions = {
+        "as it should be": bug("the mask is inverted").right,
         "inverted": bug("the mask is inverted").wrong,
         "thrown away": bug("the mask is made and thrown away").wrong,
         "hides queries": bug("it hides the queries, not the keys").wrong,
-        "off by one": masked(f"scores = scores.masked_fill({one_off}, -inf)"),
+        "off by one": without("+", off),
         "after softmax": bug("the mask comes after the softmax").wrong,
         "softmax on queries": bug("the softmax runs over the queries").wrong,
         "view, not transpose": view,
     }
-    tables = {}
-    for name, text in lines.items():
-        f = function(text)
-        table = influence(
-            lambda x, m, f=f: f(x, x, x, m).nan_to_num(), x, mask
-        )
-        tables[name] = table
-    return tables
+
+    def heard(lines: str) -> Tensor:
+        f = function(lines)
+        return influence(lambda x, m: f(x, x, x, m).nan_to_num(), x, mask)
+
+    return {name: heard(lines) for name, lines in attentions.items()}

@@ -76,14 +76,12 @@ def on_workers(
 
 def command(folder: Path, world_size: int) -> list[str]:
     """torchrun, for this machine alone, on any port that is free."""
+    local = (
+        "--nnodes=1 --rdzv-backend=c10d --rdzv-endpoint=127.0.0.1:0 "
+        f"--local-addr=127.0.0.1 --nproc-per-node={world_size}"
+    )
     return [
-        *(sys.executable, "-m", "torch.distributed.run"),
-        *(
-            "--nnodes=1",
-            f"--nproc-per-node={world_size}",
-            "--rdzv-backend=c10d",
-        ),
-        *("--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"),
+        *(sys.executable, "-m", "torch.distributed.run", *local.split()),
         *(f"--rdzv-id={folder.name}", f"--log-dir={folder}"),
         *("-m", "kit.launching", str(folder)),
     ]

@@ -63,8 +63,7 @@ def one_text_batches(
 class OneText(nn.Module):
     """A decoder alone, called as `lib.training` calls a model.
 
-    Args:
-        model: reads the decoder input, which has the source in it.
+    It reads the decoder input, which has the source in it.
     """
 
     def __init__(self, model: DecoderOnly):

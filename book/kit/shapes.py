@@ -4,28 +4,23 @@ Not taught. Chapter 10 and the page of shapes print what is recorded here;
 nothing is computed from the configuration.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
+from unittest.mock import patch
 
-import torch
 from torch import Tensor, nn
 
 from lib import validate
 from lib.heads import MultiHeadAttention
 from lib.layers import FeedForward, Residual
+from lib.runtime import evaluation
 
 STAGES = {
     "encoder.attention": "self-attention",
-    "encoder.around_attention": "self-attention",
     "encoder.feed_forward": "feed-forward",
-    "encoder.around_feed_forward": "feed-forward",
     "decoder.self_attention": "causal attention",
-    "decoder.around_self_attention": "causal attention",
     "decoder.cross_attention": "cross-attention",
-    "decoder.around_cross_attention": "cross-attention",
     "decoder.feed_forward": "feed-forward",
-    "decoder.around_feed_forward": "feed-forward",
 }
 
 
@@ -49,10 +44,10 @@ def trace(model: nn.Module, source: Tensor, target: Tensor) -> list[Step]:
         ValueError: ids that the model refuses.
     """
     validate.instance(nn.Module, model=model)
-    steps: list[Step] = []
-    with _evaluating(model), _watching(model, steps):
+    with evaluation(model), _Watch() as watch:
+        watch.all(model)
         model(source, target)
-    return steps
+    return watch.steps
 
 
 def words(model: nn.Module, source: Tensor, target: Tensor) -> dict:
@@ -102,52 +97,34 @@ def table(steps: list[Step], names: dict[int, str]) -> str:
     return "\n".join(lines)
 
 
-@contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode without gradients; afterwards the modes of before."""
-    modes = {module: module.training for module in model.modules()}
-    try:
-        with torch.no_grad():
-            yield model.eval()
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
+class _Watch(ExitStack):
+    """Hooks that write down shapes, and are taken away at the end."""
 
+    def __init__(self):
+        super().__init__()
+        self.steps: list[Step] = []
+        self.sides = iter(("source", "target"))
 
-@contextmanager
-def _watching(model: nn.Module, steps: list[Step]) -> Iterator[None]:
-    """Hooks on every module of interest, taken away at the end."""
-    watch = _Watch(steps)
-    try:
+    def all(self, model: nn.Module) -> None:
+        """Every module of interest."""
         tables = model.tables
         for table in {tables.source_embedding, tables.target_embedding}:
-            watch.embedding(table)
-        watch.output(model.positions, None, "with positions")
+            self.embedding(table)
+        self.output(model.positions, None, "with positions")
         for name, module in model.named_modules():
-            stage = STAGES.get(name.replace(".blocks.0", ""))
+            name = name.replace(".blocks.0", "").replace("around_", "")
+            stage = STAGES.get(name)
             if isinstance(module, MultiHeadAttention) and stage:
-                watch.attention(module, stage)
+                self.attention(module, stage)
             elif isinstance(module, FeedForward) and stage:
-                watch.output(module.widen, stage, "hidden")
-                watch.output(module, stage, "output")
+                self.output(module.widen, stage, "hidden")
+                self.output(module, stage, "output")
             elif isinstance(module, Residual) and stage:
                 joined = "added" if module.norm_first else "added, normed"
-                watch.output(module, stage, joined)
-        watch.output(model.encoder, "encoder", "memory")
-        watch.output(model.decoder, "decoder", "states")
-        watch.output(model, "output", "logits")
-        yield
-    finally:
-        watch.end()
-
-
-class _Watch:
-    """Hooks that write down shapes, and a way to take them away."""
-
-    def __init__(self, steps: list[Step]):
-        self.steps = steps
-        self.sides = iter(("source", "target"))
-        self.undo: list[Callable] = []
+                self.output(module, stage, joined)
+        self.output(model.encoder, "encoder", "memory")
+        self.output(model.decoder, "decoder", "states")
+        self.output(model, "output", "logits")
 
     def add(self, where: str | None, name: str, tensor: Tensor) -> None:
         """One step; without a stage, in that of the step before."""
@@ -158,7 +135,7 @@ class _Watch:
         def hook(module, args, output):
             self.add(where, name, output)
 
-        self.undo.append(module.register_forward_hook(hook).remove)
+        self.enter_context(module.register_forward_hook(hook))
 
     def embedding(self, module: nn.Module) -> None:
         def hook(module, args, output):
@@ -166,44 +143,23 @@ class _Watch:
             self.add(side, "ids", args[0])
             self.add(side, "embedding", output)
 
-        self.undo.append(module.register_forward_hook(hook).remove)
+        self.enter_context(module.register_forward_hook(hook))
 
     def attention(self, module: MultiHeadAttention, where: str) -> None:
-        project, attend = module.project, module.attend
+        attend = module.attend
 
-        def split(*sources):
-            parts = project(*sources)
-            for letter, part in zip("QKV", parts, strict=True):
+        def weigh(q, k, v, may_attend, **options):
+            self.add(where, "mask", may_attend)
+            for letter, part in zip("QKV", (q, k, v), strict=True):
                 self.add(where, f"{letter}, split", part)
-            return parts
-
-        def weigh(*inputs, need_weights, **options):
-            context, weights = attend(*inputs, need_weights=True, **options)
+            options["need_weights"] = True
+            context, weights = attend(q, k, v, may_attend, **options)
             self.add(where, "weights", weights)
-            return context, weights if need_weights else None
-
-        def before(module, args, kwargs):
-            self.add(where, "mask", kwargs["may_attend"])
+            return context, weights
 
         def merged(module, args):
             self.add(where, "heads merged", args[0])
 
-        self.replace(module, "project", split)
-        self.replace(module, "attend", weigh)
-        self.undo += [
-            module.register_forward_pre_hook(before, with_kwargs=True).remove,
-            module.out_proj.register_forward_pre_hook(merged).remove,
-        ]
+        self.enter_context(patch.object(module, "attend", weigh))
+        self.enter_context(module.out_proj.register_forward_pre_hook(merged))
         self.output(module, where, "output")
-
-    def replace(self, module: nn.Module, name: str, method: Callable) -> None:
-        """A method of this one module; another recording comes back."""
-        before = vars(module).pop(name, None)
-        setattr(module, name, method)
-        self.undo.append(lambda: delattr(module, name))
-        if before is not None:
-            self.undo.append(lambda: setattr(module, name, before))
-
-    def end(self) -> None:
-        for undo in self.undo:
-            undo()

@@ -7,6 +7,7 @@ machine and on a GPU, and are ready to be asked: no dropout, no gradients.
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,28 +47,20 @@ def date_model(
         ValueError: the weights are not those of the card.
     """
     weights, card = read_kept("dates", folder)
-    with torch.random.fork_rng(devices=[]):  # its start is not needed
-        model = Transformer(TransformerConfig(**card["config"]))
-    source, target = (
-        Vocabulary(card[side], split=list, join="".join)
-        for side in ("source", "target")
-    )
-    return Trained(to_be_asked(model, weights, device), source, target, card)
+    model = ready(Transformer, TransformerConfig(**card["config"]), weights)
+    tokens = (vocabulary(card[side]) for side in ("source", "target"))
+    return Trained(model.to(device), *tokens, card)
 
 
-def one_text_model(
-    device: torch.device | str = "cpu", folder: Path = FOLDER
-) -> Trained:
+def one_text_model(device: torch.device | str = "cpu") -> Trained:
     """The decoder alone that `benchmarks/decoder_only.py` trained.
 
-    It reads and writes the same characters. Arguments and errors are those
-    of `date_model`; the files are `one_text.safetensors` and `.json`.
+    It reads and writes the same characters.
     """
-    weights, card = read_kept("one_text", folder)
-    with torch.random.fork_rng(devices=[]):
-        model = DecoderOnly(DecoderOnlyConfig(**card["config"]))
-    tokens = Vocabulary(card["tokens"], split=list, join="".join)
-    return Trained(to_be_asked(model, weights, device), tokens, tokens, card)
+    weights, card = read_kept("one_text", FOLDER)
+    model = ready(DecoderOnly, DecoderOnlyConfig(**card["config"]), weights)
+    tokens = vocabulary(card["tokens"])
+    return Trained(model.to(device), tokens, tokens, card)
 
 
 def read_kept(name: str, folder: Path) -> tuple[dict[str, Tensor], dict]:
@@ -87,9 +80,13 @@ def read_kept(name: str, folder: Path) -> tuple[dict[str, Tensor], dict]:
     return load(weights), card
 
 
-def to_be_asked(
-    model: nn.Module, weights: dict[str, Tensor], device: torch.device | str
-) -> nn.Module:
+def ready(kind: Callable, config: object, weights: dict) -> nn.Module:
     """The model with these weights: float64, no dropout, no gradients."""
+    with torch.random.fork_rng(devices=[]):  # its start is not needed
+        model = kind(config)
     model.load_state_dict(weights)
-    return model.double().requires_grad_(False).eval().to(device)
+    return model.double().requires_grad_(False).eval()
+
+
+def vocabulary(tokens: list[str]) -> Vocabulary:
+    return Vocabulary(tokens, split=list, join="".join)

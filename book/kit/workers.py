@@ -41,13 +41,10 @@ class Traffic(TorchDispatchMode):
 
 
 class FourMatrices(nn.Module):
-    """An attention in which W_q, W_k, W_v and W_O are layers of their own.
+    """A copy of an attention; W_q, W_k, W_v and W_O are layers of their own.
 
     `parallelize_module` may narrow the first three; the number of heads
     follows their width.
-
-    Args:
-        attention: its weights are copied.
 
     Raises:
         TypeError: it is not an attention.
@@ -84,17 +81,11 @@ def by_torch(
     x: Float[Tensor, "batch length d_model"],
     gradient: Float[Tensor, "batch length d_model"],
 ) -> dict[str, dict]:
-    """A model there and back, cut up by each of several plans.
+    """A copy of a model there and back, cut up by each of several plans.
 
-    Args:
-        model: is copied.
-        plans: for `parallelize_module`.
-        x: the model's input.
-        gradient: of the loss, by its output.
-
-    Returns:
-        For each plan the `output`, the gradients by `x` and by all of the
-        `weights`, and the bytes of the `sums`.
+    The gradient is that of the loss by the model's output. Each plan, which
+    is one for `parallelize_module`, has as results the `output`, the
+    gradients by `x` and by all of the `weights`, and the bytes of the `sums`.
     """
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor.parallel import parallelize_module
@@ -111,8 +102,9 @@ def by_torch(
         found[name] = {
             "output": output.detach().clone(),
             "x": own_x.grad.clone(),
+            "weights": weights,
+            "sums": traffic.sizes,
         }
-        found[name] |= {"weights": weights, "sums": traffic.sizes}
     return found
 
 

@@ -110,14 +110,14 @@ def wrong_shares(query, keys):
 
 @exercise(2)
 def finds_wrong_softmax(answer, draw):
-    expect.hunt(answer, RIGHT, {})
+    expect.kills_mutants(answer, RIGHT, {})
     expect.refusal(
         "it accepts a function that returns the scores themselves: a check "
         "raises an error when something is wrong, as assert does.",
         lambda: answer(lambda x: x),
         Exception,
     )
-    expect.hunt(answer, RIGHT, WRONG)
+    expect.kills_mutants(answer, RIGHT, WRONG)
 
 
 def by_loops(x):

@@ -566,7 +566,7 @@ def grouped_mistakes(q, k, v):
 @exercise(6)
 def finds_wrong_heads(answer, draw):
     says_so_by_raising(answer, made(weigh=lambda scores, _: scores))
-    expect.hunt(answer, RIGHT, WRONG)
+    expect.kills_mutants(answer, RIGHT, WRONG)
 
 
 def says_so_by_raising(answer, wrong):

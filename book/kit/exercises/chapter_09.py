@@ -368,7 +368,7 @@ def first_difference(mask, right):
 def finds_wrong_decoder(answer, draw):
     torch.manual_seed(draw.whole(0, 9_999))
     width = draw.given.width
-    expect.hunt(answer, right_decoders(width), wrong_decoders(width))
+    expect.kills_mutants(answer, right_decoders(width), wrong_decoders(width))
 
 
 class Stack(nn.Module):

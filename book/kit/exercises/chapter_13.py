@@ -622,7 +622,7 @@ def greedy_of(table):
 @exercise(6, alpha=(0.6, 0.5, 0.7, 0.8))
 def finds_wrong_search(answer, draw):
     alpha = draw.given.alpha
-    expect.hunt(
+    expect.kills_mutants(
         answer,
         right={
             "keeps its beams in a list": search_by(alpha),

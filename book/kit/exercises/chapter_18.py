@@ -422,7 +422,7 @@ def finds_wrong_attention(answer, draw):
             attend.eval()
         answer(attend)
 
-    expect.hunt(examine, RIGHT | {"is a module": Dropped(0.1)}, WRONG)
+    expect.kills_mutants(examine, RIGHT | {"is a module": Dropped(0.1)}, WRONG)
 
 
 def by_loops(q, k, v, may_attend):

@@ -172,7 +172,7 @@ def plural(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def hunt(
+def kills_mutants(
     examine: Callable[[Callable], Any],
     right: Mapping[str, Callable],
     wrong: Mapping[str, Callable],
@@ -205,7 +205,7 @@ def hunt(
             share=found / len(wrong),
         )
     if wrong and right:  # the verdict on a right one is the same again
-        hunt(examine, right, {})
+        kills_mutants(examine, right, {})
 
 
 def accepts(examine: Callable, implementation: Callable) -> bool:

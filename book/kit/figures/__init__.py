@@ -2,14 +2,17 @@
 
 Not taught. Every function draws one figure, takes tensors from any device and
 returns the axes, so that a check cell can assert the figure's message on the
-figure's own data. `marks` has what they are made of, `plots` what several
-chapters draw; the others draw what the module of lib with their name computes.
+figure's own data. `canvas`, `colours` and `marks` have what they are made of,
+`plots` what several chapters draw; the others draw what the module of lib with
+their name computes.
 """
 
 # ruff: noqa: F403
 from .attention import *
 from .bugs import *
 from .cache import *
+from .canvas import *
+from .colours import *
 from .decoder import *
 from .decoding import *
 from .efficient import *

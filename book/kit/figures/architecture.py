@@ -5,25 +5,20 @@ the drawing as it is; a terminal shows its list of boxes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from pathlib import Path
 
-from kit.figures import FAINT, INK, KEY, OUTPUT, PLATE, QUERY, VALUE
 from kit.shapes import Step, in_words
 from lib.transformer import TransformerConfig
 
+from .colours import FAINT, INK, OUTPUT, PLATE, QUERY, QUIET, ROLE
+
 WIDTH, COLUMN, LINE, ENTRY, GAP = 360, 144, 12.5, 27, 14
 FITS = 22  # characters of the widest usual typeface in one line of a box
-QUIET = "#4D4D4D"
 LEFT = {"source": 12, "target": 204}
 OUT = {"source": (12, 6), "target": (348, 354)}  # box edge, residual path
-MASKS = {
-    "self-attention": "padding mask",
-    "causal attention": "causal & padding mask",
-    "cross-attention": "memory mask",
-}
 TITLE = "The Transformer: encoder on the left, decoder on the right"
 TEXT = (
     "From bottom to top. Source ids go through embedding, positions and the "
@@ -40,42 +35,74 @@ PAGES = {  # of each chapter, by its number
     for folder in Path(__file__).parents[3:1:-1]
     for path in folder.glob("[0-9][0-9]_*.ipynb")
 }
+ATTENTION = ("mask", "Q, split", "K, split", "V, split", "weights")
+MASKS = {
+    "self-attention": "padding mask",
+    "causal attention": "causal & padding mask",
+    "cross-attention": "memory mask",
+}
+JOIN = ("add & norm", 7, "", ())
+NETWORK = ("feed-forward", 7, "feed-forward", ("hidden", "output"))
+# From bottom to top: name, chapter, stage of the trace, tensors of the stage.
+COLUMNS = {
+    "source": (
+        ("source ids", 1, "source", ("ids",)),
+        ("embedding", 1, "source", ("embedding",)),
+        ("+ positions", 6, "source", ("with positions",)),
+        ("self-attention", 5, "self-attention", ATTENTION),
+        JOIN,
+        NETWORK,
+        JOIN,
+        ("memory", 8, "encoder", ("memory",)),
+    ),
+    "target": (
+        ("target ids", 1, "target", ("ids",)),
+        ("embedding", 1, "target", ("embedding",)),
+        ("+ positions", 6, "target", ("with positions",)),
+        ("causal attention", 4, "causal attention", ATTENTION),
+        JOIN,
+        ("cross-attention", 9, "cross-attention", ATTENTION),
+        JOIN,
+        NETWORK,
+        JOIN,
+        ("output matrix", 10, "output", ("logits",)),
+    ),
+}
 Point = tuple[int | float, int | float]
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle: what it is, the shapes in it, and who explains it."""
+    """A rectangle: what it is, who explains it, and the shapes in it."""
 
     name: str
     chapter: int
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    colour: str = PLATE
+    shapes: dict[str, Shape]
 
     @property
-    def entries(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Label and shape; neighbours of the same shape share an entry."""
-        groups = groupby(self.shapes.items(), key=lambda item: item[1])
-        return [(", ".join(n for n, _ in g), shape) for shape, g in groups]
+    def entries(self) -> list[tuple[list[str], Shape]]:
+        """Label and sizes, and the shape; a long label has its own line.
 
-    @property
-    def lines(self) -> list[list[str]]:
-        """Each entry's label and sizes: one line, or two if it is long."""
-        lines = []
-        for label, shape in self.entries:
+        Neighbours of the same shape share an entry.
+        """
+        groups = groupby(self.shapes, key=self.shapes.get)
+        labels = [(f"{', '.join(names)}: ", shape) for shape, names in groups]
+        entries = []
+        for label, shape in labels:
             sizes = " × ".join(map(str, shape))
-            labels = [f"{label}: "] * (len(self.entries) > 1)
-            parts = [*labels, sizes]
+            parts = [label, sizes] if len(labels) > 1 else [sizes]
             fits = len("".join(parts)) <= FITS
-            lines.append(["".join(parts)] if fits else parts)
-        return lines
+            entries.append((["".join(parts)] if fits else parts, shape))
+        return entries
 
     @property
     def height(self) -> float:
-        extra = sum(len(parts) - 1 for parts in self.lines)
-        return LINE + 8 + ENTRY * len(self.entries) + LINE * extra
+        extra = [ENTRY + LINE * (len(parts) - 1) for parts, _ in self.entries]
+        return LINE + 8 + sum(extra)
 
 
+@dataclass(frozen=True)
 class Architecture:
     """What `architecture` returns.
 
@@ -83,25 +110,20 @@ class Architecture:
     to top; `shapes` is the set of all shapes written on them.
     """
 
-    def __init__(
-        self,
-        boxes: dict[str, list[Box]],
-        layers: dict[str, int],
-        names: dict[int, str],
-    ):
-        self.boxes, self.layers, self.names = boxes, layers, names
+    boxes: dict[str, list[Box]]
+    layers: dict[str, int]
+    names: dict[int, str]
 
     @property
-    def shapes(self) -> set[tuple[int, ...]]:
+    def shapes(self) -> set[Shape]:
         columns = self.boxes.values()
         return {s for c in columns for box in c for s in box.shapes.values()}
 
     def __repr__(self) -> str:
-        lines = []
-        for side, column in self.boxes.items():
-            names = " > ".join(box.name for box in column)
-            lines.append(f"{side}: {names}")
-        return "\n".join(lines)
+        return "\n".join(
+            f"{side}: {' > '.join(box.name for box in column)}"
+            for side, column in self.boxes.items()
+        )
 
     def _repr_html_(self) -> str:
         return "\n".join(_drawing(self))
@@ -118,81 +140,28 @@ def architecture(
         names: from `kit.shapes.words`.
 
     Raises:
-        ValueError: the model is pre-norm, which is another drawing, or a step
-            that the drawing needs is missing.
+        ValueError: the model is pre-norm, which is another drawing.
     """
     if config.norm_first:
         raise ValueError("config: expected norm_first=False, got True")
-    stages = [step.where for step in steps]
-    if "target" not in stages:
-        raise ValueError("steps: expected a stage named target, got none")
-    turn = stages.index("target")
-    source, target = _Stages(steps[:turn]), _Stages(steps[turn:])
+    turn = [step.where for step in steps].index("target")
+    sides = {"source": steps[:turn], "target": steps[turn:]}
     boxes = {
-        "source": [
-            *_entrance(source, "source"),
-            _attention(source, "self-attention", 5),
-            JOIN,
-            _network(source),
-            JOIN,
-            source.box("memory", 8, "encoder", ("memory",), OUTPUT),
-        ],
-        "target": [
-            *_entrance(target, "target"),
-            _attention(target, "causal attention", 4),
-            JOIN,
-            _attention(target, "cross-attention", 9),
-            JOIN,
-            _network(target),
-            JOIN,
-            target.box("output matrix", 10, "output", ("logits",)),
-        ],
+        side: [_box_of(sides[side], *row) for row in rows]
+        for side, rows in COLUMNS.items()
     }
     layers = {"source": config.encoder_layers, "target": config.decoder_layers}
     return Architecture(boxes, layers, names)
 
 
-class _Stages:
-    """The steps of one side, to be asked by stage and tensor."""
-
-    def __init__(self, steps: list[Step]):
-        self.found = {(step.where, step.tensor): step.shape for step in steps}
-
-    def box(self, name, chapter, where, tensors, colour=PLATE) -> Box:
-        missing = [t for t in tensors if (where, t) not in self.found]
-        if missing:
-            raise ValueError(
-                f"steps: expected {where}: {missing[0]}, got {len(self.found)}"
-                " steps without it"
-            )
-        shapes = {
-            MASKS[where] if t == "mask" else t.removesuffix(", split"): (
-                self.found[where, t]
-            )
-            for t in tensors
-        }
-        return Box(name, chapter, shapes, colour)
-
-
-def _entrance(stages: _Stages, side: str) -> list[Box]:
-    return [
-        stages.box(f"{side} ids", 1, side, ("ids",)),
-        stages.box("embedding", 1, side, ("embedding",)),
-        stages.box("+ positions", 6, side, ("with positions",)),
-    ]
-
-
-def _attention(stages: _Stages, name: str, chapter: int) -> Box:
-    tensors = ("mask", "Q, split", "K, split", "V, split", "weights")
-    return stages.box(name, chapter, name, tensors, QUERY)
-
-
-def _network(stages: _Stages) -> Box:
-    tensors = ("hidden", "output")
-    return stages.box("feed-forward", 7, "feed-forward", tensors)
-
-
-JOIN = Box("add & norm", 7)
+def _box_of(steps, name, chapter, where, tensors) -> Box:
+    """A box with the shapes of some tensors of a stage."""
+    found = {(step.where, step.tensor): step.shape for step in steps}
+    shapes = {}
+    for tensor in tensors:
+        label = MASKS[where] if tensor == "mask" else tensor
+        shapes[label.removesuffix(", split")] = found[where, tensor]
+    return Box(name, chapter, shapes)
 
 
 def _drawing(drawn: Architecture) -> Iterator[str]:
@@ -226,7 +195,7 @@ def _tops(column: list[Box]) -> list[float]:
 
 
 def _joins(column: list[Box]) -> list[int]:
-    return [i for i, box in enumerate(column) if box is JOIN]
+    return [i for i, box in enumerate(column) if box.name == JOIN[0]]
 
 
 def _arrow(*points: Point, colour: str = FAINT) -> str:
@@ -275,7 +244,7 @@ def _stack(
     yield "</a>"
     for i, box in enumerate(column[1:], start=1):
         yield _arrow((middle, tops[i - 1]), (middle, tops[i] + box.height))
-        if box is JOIN:
+        if box.name == JOIN[0]:
             start = tops[i - 1] + column[i - 1].height + 8
             at = tops[i] + box.height / 2
             yield _arrow((middle, start), (out, start), (out, at), (edge, at))
@@ -286,14 +255,17 @@ def _box(
 ) -> Iterator[str]:
     """A link to a chapter: name, each shape in numbers and words, number."""
     yield f'<a href="{PAGES.get(box.chapter, "")}">'
-    tint = "" if box.colour == PLATE else ' fill-opacity="0.2"'
+    colour = f'{PLATE}"'
+    if box.name == "memory" or "attention" in box.name:
+        colour = OUTPUT if box.name == "memory" else QUERY
+        colour = f'{colour}" fill-opacity="0.2"'
     yield (
         f'<rect x="{left}" y="{top:g}" width="{COLUMN}" '
-        f'height="{box.height:g}" rx="3" fill="{box.colour}"{tint}/>'
+        f'height="{box.height:g}" rx="3" fill="{colour}/>'
     )
     x, y = left + COLUMN / 2, top + LINE + 1
     yield _text(x, y, box.name, more=' font-weight="bold" font-size="11.5"')
-    for (_, shape), parts in zip(box.entries, box.lines, strict=True):
+    for parts, shape in box.entries:
         yield _text(x, y + LINE + 1, *parts)
         y += LINE * (len(parts) - 1)
         yield _text(x, y + 2 * LINE, in_words(shape, names), colour=QUIET)
@@ -306,21 +278,16 @@ def _box(
 def _memory(drawn: Architecture, tops: dict) -> Iterator[str]:
     """From the memory to the cross-attention, as keys and as values."""
     column = drawn.boxes["target"]
-    cross = next(
-        i for i, box in enumerate(column) if box.name == "cross-attention"
-    )
+    cross = [box.name for box in column].index("cross-attention")
     start = tops["source"][-1] + drawn.boxes["source"][-1].height / 2
     end = tops["target"][cross] + column[cross].height / 2
     bold = (
         ' font-weight="bold" paint-order="stroke" stroke="#fff" '
         'stroke-width="3"'
     )
-    for letter, colour, x, away in (("K", KEY, 172, 7), ("V", VALUE, 186, -7)):
-        yield _arrow(
-            (LEFT["source"] + COLUMN, start + away),
-            (x, start + away),
-            (x, end + away),
-            (LEFT["target"], end + away),
-            colour=colour,
-        )
+    first, last = LEFT["source"] + COLUMN, LEFT["target"]
+    for letter, x, away in (("K", 172, 7), ("V", 186, -7)):
+        low, high = start + away, end + away
+        corners = (first, low), (x, low), (x, high), (last, high)
+        yield _arrow(*corners, colour=ROLE[letter])
         yield _text(x, (start + 2 * end) / 3, letter, more=bold)

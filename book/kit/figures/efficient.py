@@ -2,53 +2,34 @@
 
 import math
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from torch import Tensor
-
-from kit.figures.marks import (
-    ACCENT,
-    INK,
-    KEY,
-    OUTPUT,
-    QUERY,
-    SECOND,
-    VALUE,
-    arrow,
-    bare,
-    box,
-    cell,
-    frameless,
-    numbers,
-    words,
-)
+from .canvas import bare, drawing, frameless, numbers, panels, plot
+from .colours import ACCENT, HAIR, INK, KEY, OUTPUT, QUERY, SECOND, VALUE
+from .kinds import Axes, Named, Numbers, Panels
+from .marks import arrow, beside, box, cell, words
+from .plots import powers_of_two
 
 
 def meetings(lengths: list[int]) -> Axes:
     """For each text a strip of its tokens over the square of their pairs.
 
-    The gids: "token n i" and "pair n i j" of cells, "twice n" of the arrow
-    that leads to the text of length n.
+    The gids of cells: "token n i" and "pair n i j".
     """
-    figure, axes = plt.subplots(figsize=(5.4, 3.7))
-    left, gap, tall = 0.0, 3.4, max(lengths)
+    axes, left, gap, style = plot(3.7), 0.0, 3.4, {"ec": "white", "lw": 0.6}
     for n in lengths:
         for i in range(n):
-            place = {"ec": "white", "lw": 0.6}
-            at = (left + i, -2.4)
-            cell(axes, at, (1, 1), ACCENT, gid=f"token {n} {i}", **place)
+            gid = f"token {n} {i}"
+            cell(axes, (left + i, -2.4), (1, 1), ACCENT, gid=gid, **style)
             for j in range(n):
                 gid = f"pair {n} {i} {j}"
-                cell(axes, (left + i, j), (1, 1), SECOND, gid=gid, **place)
-        style = {"va": "top", "fontsize": 9.5}
+                cell(axes, (left + i, j), (1, 1), SECOND, gid=gid, **style)
         text = f"{n} tokens\n{n * n} pairs"
-        words(axes, (left + n / 2, n + 0.6), text, **style)
+        words(axes, (left + n / 2, n + 0.6), text, 9.5, va="top")
         if n != lengths[0]:
             ends = (left - gap + 0.4, -1.9), (left - 0.4, -1.9)
-            arrow(axes, *ends, INK, f"twice {n}", lw=1.4)
-            words(axes, (left - gap / 2, -2.8), "× 2", fontsize=9.5)
+            arrow(axes, *ends, INK, lw=1.4)
+            words(axes, (left - gap / 2, -2.8), "× 2", 9.5)
         left += n + gap
-    bare(axes, (-0.3, left - gap + 0.3), (tall + 3.6, -3.6))
+    bare(axes, (-0.3, left - gap + 0.3), (max(lengths) + 3.6, -3.6))
     axes.set_aspect("equal")
     return axes
 
@@ -61,28 +42,24 @@ def shares_of_layer(
     `costs` are `lib.efficient.layer_operations` of the lengths. A dashed line
     stands at each length of `marked`, with its name.
     """
-    figure, axes = plt.subplots(figsize=(5.4, 3.3))
-    kinds = "projections", "feed-forward", "scores and means"
-    rows = [[], [], []]
+    axes, rows = plot(), []
     for cost in costs:
         first, *pairs, last = (x / sum(cost.values()) for x in cost.values())
-        for row, share in zip(rows, (first, last, sum(pairs)), strict=True):
-            row.append(share)
-    colours = ["#A8A8A8", "#CCCCCC", SECOND]
-    axes.stackplot(lengths, rows, labels=kinds, colors=colours, alpha=0.8)
-    axes.set_xscale("log", base=2)
-    ticks = lengths[::2]
-    axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
-    axes.minorticks_off()
+        rows.append((first, last, sum(pairs)))
+    kinds = "projections", "feed-forward", "scores and means"
+    style = {"colors": ["#A8A8A8", HAIR, SECOND], "alpha": 0.8}
+    parts = zip(*rows, strict=True)
+    axes.stackplot(lengths, *parts, labels=kinds, **style)
+    powers_of_two(axes, lengths[::2], ",")
     axes.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.set(xlim=(lengths[0], lengths[-1]), ylim=(0, 1))
     axes.set(xlabel="n: tokens of the text", ylabel="share of operations")
     for name, at in marked.items():
-        axes.axvline(at, color=INK, ls="--", lw=1.2, gid=f"at {name}")
-        words(axes, (at, 1.05), name, fontsize=9.5)
+        axes.axvline(at, color=INK, ls="--", lw=1.2)
+        words(axes, (at, 1.05), name, 9.5)
     early = lengths[len(lengths) // 5]
-    for height, name in zip((0.15, 0.6), kinds, strict=False):
-        words(axes, (early, height), name)
+    words(axes, (early, 0.15), kinds[0])
+    words(axes, (early, 0.6), kinds[1])
     words(axes, (lengths[-1] / 1.1, 0.68), kinds[2], ha="right")
     return axes
 
@@ -92,135 +69,106 @@ def growth(
     times: dict[str, list],
     sizes: dict[str, list],
     title: str,
-) -> list[Axes]:
+) -> Panels:
     """Time and memory against the length, all axes logarithmic.
 
     A line is labelled with its name. None is a length that did not fit.
     """
-    figure, panels = plt.subplots(1, 2, figsize=(5.4, 3.9))
-    mib = {
-        name: [size and size / 2**20 for size in row]
-        for name, row in sizes.items()
-    }
-    texts = f"time (1 = SDPA, n = {lengths[0]})", "memory in MiB"
-    for axes, rows, text in zip(panels, (times, mib), texts, strict=True):
+    time, memory = f"time (1 = SDPA, n = {lengths[0]})", "memory in MiB"
+    parts = {time: (times, 1), memory: (sizes, 2**20)}
+    both = panels(1, 2, 3.9)
+    for axes, (text, (rows, unit)) in zip(both, parts.items(), strict=True):
         for mark, (name, row) in zip("osD^", rows.items(), strict=False):
-            known = [(n, y) for n, y in zip(lengths, row, strict=True) if y]
-            axes.plot(*zip(*known, strict=True), marker=mark, label=name)
-        axes.set_xscale("log", base=2)
+            y = [size / unit if size else math.nan for size in row]
+            axes.plot(lengths, y, marker=mark, label=name)
         axes.set_yscale("log")
-        ticks = lengths[::3]
-        axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
-        axes.minorticks_off()
+        powers_of_two(axes, lengths[::3], ",")
         axes.set_title(text, fontsize=10.5)
         axes.set_xlabel("n: tokens")
         axes.grid(axis="y")
         axes.yaxis.set_major_formatter("{x:,g}")
-    handles, labels = panels[0].get_legend_handles_labels()
-    style = {"loc": "outside upper left", "ncols": 2, "title": title}
-    figure.legend(handles, labels, alignment="left", **style)
-    return list(panels)
+    style = {"loc": "outside upper left", "ncols": 2, "alignment": "left"}
+    handles = both[0].get_lines()
+    both[0].figure.legend(handles=handles, title=title, **style)
+    return both
 
 
-def row_in_blocks(
-    scores: list[list[float]], values: list[list[float]]
-) -> Axes:
+def row_in_blocks(scores: list[Numbers], values: list[Numbers]) -> Axes:
     """One query's scores in blocks, and what is kept from block to block.
 
-    The gids: "score b i" and "value b i" of words in boxes, "kept b" of the
-    numbers after block b, "fade b" of the arrow to the next block.
+    The gids: "kept b" of the numbers after block b, and "result".
     """
-    figure, axes = plt.subplots(figsize=(5.4, 3.3))
+    wide = 3.6  # from one block to the next
+    end = wide * (len(scores) - 1) + 0.45 * (len(scores[-1]) - 1) + 2.6
+    axes = drawing(3.3, (-1.9, end + 0.8), (0.2, 3.7))
+    beside(axes, -0.6, {"scores": 3.3, "values": 2.7, "kept": 1.1})
     m, s, c = -math.inf, 0.0, 0.0
     for b, (row, given) in enumerate(zip(scores, values, strict=True)):
-        _block(axes, row, given, b)
-        largest = max(m, *row)
-        fade = math.exp(m - largest)
-        e = [math.exp(score - largest) for score in row]
+        centre = wide * b + 0.45 * (len(row) - 1)
+        for i, (score, value) in enumerate(zip(row, given, strict=True)):
+            x, size = wide * b + 0.9 * i, (0.8, 0.5)
+            box(axes, (x, 3.3), size, f"{score:g}", KEY)
+            box(axes, (x, 2.7), size, f"{value:g}", VALUE)
+        fade, m = math.exp(m - max(m, *row)), max(m, *row)
+        if b:
+            ends = (centre - 2.7, 1.1), (centre - 0.9, 1.1)
+            arrow(axes, *ends, INK, lw=1.4)
+            words(axes, (centre - 1.8, 1.4), f"s, c × {fade:.2f}", 9.5)
+        e = [math.exp(score - m) for score in row]
         s = s * fade + sum(e)
         c = c * fade + sum(x * v for x, v in zip(e, given, strict=True))
-        m, centre = largest, 3.6 * b + 0.45 * (len(row) - 1)
         text = f"m = {m:g}\ns = {s:.2f}\nc = {c:.2f}"
-        arrow(axes, (centre, 2.4), (centre, 1.85), INK, f"read {b}")
-        style = {"fontsize": 10, "linespacing": 1.4}
-        box(
-            axes, (centre, 1.1), (1.7, 1.4), text, ACCENT, f"kept {b}", **style
-        )
-        if b + 1 < len(scores):
-            _fade(axes, centre, scores[b + 1], m, b)
-    end = centre + 2.6
-    arrow(axes, (centre + 0.9, 1.1), (end - 0.75, 1.1), INK, "divide")
+        arrow(axes, (centre, 2.4), (centre, 1.85), INK)
+        at, size, style = (centre, 1.1), (1.7, 1.4), {"linespacing": 1.4}
+        box(axes, at, size, text, ACCENT, f"kept {b}", fontsize=10, **style)
+    arrow(axes, (centre + 0.9, 1.1), (end - 0.75, 1.1), INK)
     box(axes, (end, 1.1), (1.4, 0.7), f"c / s\n{c / s:.2f}", OUTPUT, "result")
-    words(axes, (-0.6, 3.3), "scores", ha="right")
-    words(axes, (-0.6, 2.7), "values", ha="right")
-    words(axes, (-0.6, 1.1), "kept", ha="right")
-    bare(axes, (-1.9, end + 0.8), (0.2, 3.7))
     return axes
 
 
-def _block(axes, row, given, b) -> None:
-    """The scores of a block over its values."""
-    for i, (score, value) in enumerate(zip(row, given, strict=True)):
-        x, size = 3.6 * b + 0.9 * i, (0.8, 0.5)
-        box(axes, (x, 3.3), size, f"{score:g}", KEY, f"score {b} {i}")
-        box(axes, (x, 2.7), size, f"{value:g}", VALUE, f"value {b} {i}")
-
-
-def _fade(axes, centre, row, m, b) -> None:
-    """The arrow to the next block, with the factor on what is carried."""
-    fade = math.exp(m - max(m, *row))
-    ends = (centre + 0.9, 1.1), (centre + 2.7, 1.1)
-    arrow(axes, *ends, INK, f"fade {b}", lw=1.4)
-    style = {"fontsize": 9.5}
-    words(axes, (centre + 1.8, 1.4), f"s, c × {fade:.2f}", **style)
-
-
-def patterns(masks: dict[str, Tensor]) -> list[Axes]:
+def patterns(masks: Named) -> Panels:
     """Who meets whom, a square for each way; blue = scored.
 
     The count of pairs stands under each.
     """
-    many = len(masks)
-    figure, panels = plt.subplots(1, many, figsize=(5.4, 1.1 + 5.0 / many))
-    for axes, (name, mask) in zip(panels, masks.items(), strict=True):
-        n = mask.shape[-1]
-        rows = numbers(mask)
-        axes.imshow(rows, cmap="Blues", vmin=0, vmax=1.6)
+    row = panels(1, len(masks), 1.1 + 5.0 / len(masks))
+    for axes, (name, mask) in zip(row, masks.items(), strict=True):
+        axes.imshow(numbers(mask), cmap="Blues", vmin=0, vmax=1.6)
         frameless(axes, ([], []), ([], []))
         axes.spines[:].set_visible(True)
         axes.set_title(name, fontsize=10.5, loc="center")
-        pairs = f"{int(sum(map(sum, rows)))} of {n * n}"
-        axes.set_xlabel(pairs, fontsize=10)
-        for i in range(n + 1):
+        axes.set_xlabel(f"{int(mask.sum())} of {mask.numel()}", fontsize=10)
+        for i in range(len(mask) + 1):
             axes.axvline(i - 0.5, color="white", lw=0.6)
             axes.axhline(i - 0.5, color="white", lw=0.6)
-    panels[0].set_ylabel("query")
-    return list(panels)
+    row[0].set_ylabel("query")
+    return row
 
 
 def shared_heads(heads: int, shared: list[int]) -> Axes:
     """Query heads, and the key/value heads that they ask, a row for each.
 
-    The gids: "key r h" of boxes and "ask r h" of the arrow from query head h
-    in row r.
+    Keys have the gid "key r h".
     """
-    figure, axes = plt.subplots(figsize=(5.4, 1.25 * len(shared) + 0.2))
+    many = len(shared)
+    xlim, ylim = (-2.9, heads - 0.4), (1.9 - 2.3 * many, 1.6)
+    axes = drawing(1.25 * many + 0.2, xlim, ylim)
     for r, kv_heads in enumerate(shared):
         low, group = -2.3 * r, heads // kv_heads
         for h in range(heads):
             box(axes, (h, low), (0.72, 0.5), f"$q_{{{h + 1}}}$", QUERY)
             middle = (h // group + 0.5) * group - 0.5
             to = (middle + (h - middle) * 0.8 / group, low + 0.95)
-            arrow(axes, (h, low + 0.28), to, QUERY, f"ask {r} {h}", lw=1)
+            arrow(axes, (h, low + 0.28), to, QUERY, lw=1)
         for h in range(kv_heads):
             middle = (h + 0.5) * group - 0.5
-            for text, colour, side in (("k", KEY, -1), ("v", VALUE, 1)):
-                at = (middle + side * 0.21, low + 1.22)
-                name = f"key {r} {h}" if text == "k" else None
-                label = f"${text}_{{{h + 1}}}$"
-                box(axes, at, (0.4, 0.5), label, colour, name, fontsize=9)
+            for text, colour, at, gid in (
+                ("k", KEY, middle - 0.21, f"key {r} {h}"),
+                ("v", VALUE, middle + 0.21, None),
+            ):
+                label, size = f"${text}_{{{h + 1}}}$", (0.4, 0.5)
+                style = {"name": gid, "fontsize": 9}
+                box(axes, (at, low + 1.22), size, label, colour, **style)
         name = {heads: "one each", 1: "one for all"}.get(kv_heads, "groups")
-        style = {"ha": "right", "fontsize": 10}
-        words(axes, (-0.7, low + 0.6), f"{name}:\n{kv_heads}", **style)
-    bare(axes, (-2.9, heads - 0.4), (-2.3 * len(shared) + 1.9, 1.6))
+        beside(axes, -0.7, {f"{name}:\n{kv_heads}": low + 0.6}, 10)
     return axes

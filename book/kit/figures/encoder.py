@@ -1,113 +1,47 @@
 """Chapter 8: the block of an encoder, and what a row of numbers looks at."""
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from torch import Tensor
+from .canvas import drawing, numbers, panels, plot
+from .colours import ACCENT, BROWN, FAINT, PLATE, SECOND, TOKEN
+from .kinds import Axes, Names, Numbers, Pair, Panels, Tensor
+from .marks import arrow, beside, box, cell, letter, line, stop, words
+from .plots import entries, shaded
 
-from kit.figures.marks import (
-    ACCENT,
-    FAINT,
-    PLATE,
-    SECOND,
-    TINT,
-    TOKEN,
-    arrow,
-    bare,
-    box,
-    cell,
-    frameless,
-    letter,
-    line,
-    numbers,
-    station,
-    words,
-)
-
-PATH, LEFT, RIGHT = 1.3, 2.7, 6.9  # of a block: x, and the sides of its boxes
-BESIDE = (LEFT + RIGHT) / 2
+HOPS = (ACCENT, SECOND, BROWN)  # no roles
 
 
-def encoder_block(norm_first: bool = False) -> Axes:
+def encoder_block() -> Axes:
     """An encoder block, bottom to top; gid "station" names its stations."""
-    parts = {"self-attention": "padding\nmask", "feed-forward": ""}
-    figure, axes = plt.subplots()
-    low = y = 0.9
-    behind = [cell(axes, (0.5 + s, low + s), (6.7, 1)) for s in (0.36, 0.18)]
-    plates = [*behind, cell(axes, (0.5, low), (6.7, 1))]
-    for plate in plates:
-        plate.set(ec="white", lw=1.5)
-    words(axes, (PATH, 0), "x", gid="station")
-    start = 0.25
-    for part, mask in parts.items():
-        start, y = _sublayer(axes, (start, y), part, mask, norm_first)
-    high = y + 0.25
-    for plate in plates:
-        plate.set_height(high - low)
-    style = {"lw": 3.5, "mutation_scale": 15}
-    arrow(axes, (PATH, start), (PATH, high + 0.8), ACCENT, **style)
-    at = (7.65, high + 0.5)
-    words(
-        axes, at, "one block;\nthe next ones\nfollow", ha="left", gid="repeat"
-    )
-    figure.set_size_inches(5.4, (high + 1.5) / 2)
-    bare(axes, (0, 9.9), (-0.3, high + 1.2))
+    low, high, part = 0.9, 8.37, 3.61  # of the block; the height of a part
+    path, q, k, v, start = 1.3, 3.6, 4.8, 6.0, 0.25  # their x; its start
+    axes = drawing((high + 1.5) / 2, (0, 9.9), (-0.3, high + 1.2))
+    for shift in (0.36, 0.18, 0):  # two blocks behind this one
+        corner, size = (0.5 + shift, low + shift), (6.7, high - low)
+        cell(axes, corner, size, ec="white", lw=1.5)
+    words(axes, (path, 0), "x", gid="station")
+    residual = {"colour": ACCENT, "lw": 3.5, "head": 15}
+    for y, name in ((low, "self-attention"), (low + part, "feed-forward")):
+        leave, top, plus = y + 0.35, y + 0.9, y + 2.35
+        line(axes, (path, leave), (k, leave))
+        if name == "self-attention":
+            line(axes, (q, leave), (v, leave))
+            for x, text in zip((q, k, v), "QKV", strict=True):
+                letter(axes, (x, leave), (x, top), text, None)
+            words(axes, (8.9, top + 0.5), "padding\nmask", 9)
+            arrow(axes, (8.0, top + 0.5), (6.9, top + 0.5), ls=":")
+        else:
+            arrow(axes, (k, leave), (k, top))
+        box(axes, (k, top + 0.5), (4.2, 1.0), name, "white", "station")
+        line(axes, (k, top + 1.0), (k, plus))
+        arrow(axes, (k, plus), (path + 0.3, plus))
+        arrow(axes, (path, start), (path, plus - 0.27), **residual)
+        stop(axes, (path, plus), 0.3, "+", "station")
+        arrow(axes, (path, plus + 0.27), (path, plus + 0.72), **residual)
+        stop(axes, (path, plus + 0.99), 0.62, "norm", "station")
+        start = plus + 1.26
+    arrow(axes, (path, start), (path, high + 0.8), **residual)
+    following = "one block;\nthe next ones\nfollow"
+    words(axes, (7.65, high + 0.5), following, ha="left")
     return axes
-
-
-def _sublayer(axes, heights, part, mask, norm_first) -> tuple[float, float]:
-    """A sub-layer beside the path, which comes from the first height.
-
-    Gives where the path goes on, and the height where the sub-layer ends.
-    """
-    start, y = heights
-    style = {"lw": 3.5, "mutation_scale": 15}
-    leave = y + 0.35
-    top = y = leave + 0.55
-    if norm_first:
-        arrow(axes, (BESIDE, leave), (BESIDE, leave + 0.35))
-        station(axes, (BESIDE, leave + 0.62), 0.62, "norm", "station")
-        top, y = leave + 0.89, leave + 1.6
-    height = _inputs(axes, (leave, top, y), part, mask)
-    centre, size = (BESIDE, y + height / 2), (RIGHT - LEFT, height)
-    box(axes, centre, size, part, "white", "station")
-    plus = y + height + 0.45
-    bend = [BESIDE, BESIDE], [y + height, plus]
-    line(axes, *bend)
-    arrow(axes, (BESIDE, plus), (PATH + 0.3, plus))
-    ends = (PATH, start), (PATH, plus - 0.27)
-    arrow(axes, *ends, ACCENT, "residual", **style)
-    station(axes, (PATH, plus), 0.3, "+", "station")
-    y = plus + 0.27
-    if not norm_first:
-        arrow(axes, (PATH, y), (PATH, y + 0.45), ACCENT, **style)
-        station(axes, (PATH, y + 0.72), 0.62, "norm", "station")
-        y += 0.99
-    return y, y
-
-
-def _inputs(axes, heights, part, mask) -> float:
-    """What flows into a sub-layer: from the path, and its mask.
-
-    The heights: where the branch leaves the path, where it splits, and where
-    the box starts. Gives the height of the box.
-    """
-    leave, split, y = heights
-    line(axes, [PATH, BESIDE], [leave, leave])
-    if split - leave < 0.6:  # no norm between
-        split = leave
-    if part == "feed-forward":
-        arrow(axes, (BESIDE, split), (BESIDE, y))
-        return 1.0
-    ends, note = (BESIDE - 1.2, BESIDE, BESIDE + 1.2), y + 0.5
-    line(axes, [ends[0], ends[2]], [split, split])
-    for at, text in zip(ends, "QKV", strict=True):
-        letter(axes, (at, split), (at, y), text, f"{part} {text}")
-    words(axes, (8.9, note), mask, fontsize=9, gid="mask")
-    arrow(axes, (8.0, note), (RIGHT, note), ls=":")
-    return 1.0
-
-
-HOPS = (ACCENT, SECOND, "#8C510A")  # no roles
 
 
 def two_looks(row: list[int]) -> Axes:
@@ -117,130 +51,107 @@ def two_looks(row: list[int]) -> Axes:
     place that reads), which makes its count (gid "count"). An arrow brings
     it to its place (gid "from to").
     """
-    figure, axes = plt.subplots(figsize=(5.4, 3.9))
-    counts = [sum(other < number for other in row) for number in row]
-    for i, (number, count) in enumerate(zip(row, counts, strict=True)):
-        box(axes, (i, 0), (0.8, 0.5), str(number), TOKEN, "number")
-        for j in range(len(row)):
-            style = {"lw": 0.8, "mutation_scale": 6}
-            if row[j] <= number:
-                reads = f"reads {i} {j}"
-                arrow(axes, (j, 0.3), (i, 1.15), FAINT, reads, **style)
-        box(axes, (i, 1.4), (0.8, 0.5), str(count), PLATE, "count")
-        style = {"lw": 2.2, "mutation_scale": 13}
-        arrow(axes, (i, 1.7), (count, 3.0), ACCENT, f"{i} {count}", **style)
-        box(axes, (count, 3.25), (0.8, 0.5), str(number), TOKEN, f"at {count}")
-        words(axes, (i, 3.68), i, fontsize=9, color=FAINT)
-    edge = len(row) - 0.4
-    for y, note in (
-        (0.0, "the row"),
-        (0.72, "first look:\ncount"),
-        (1.4, "how many\nare smaller"),
-        (2.35, "second look:\nfetch"),
-        (3.25, "sorted"),
-        (3.68, "place"),
-    ):
-        words(axes, (edge, y), note, ha="left", fontsize=9)
-    bare(axes, (-0.5, edge + 1.4), (-0.3, 3.8))
+    edge, size = len(row) - 0.4, (0.8, 0.5)
+    axes = drawing(3.9, (-0.5, edge + 1.4), (-0.3, 3.8))
+    for i, number in enumerate(row):
+        count = sum(other < number for other in row)
+        box(axes, (i, 0), size, str(number), TOKEN)
+        for j, other in enumerate(row):
+            if other <= number:
+                style = {"name": f"reads {i} {j}", "lw": 0.8, "head": 6}
+                arrow(axes, (j, 0.3), (i, 1.15), **style)
+        box(axes, (i, 1.4), size, str(count), PLATE, "count")
+        style = {"name": f"{i} {count}", "lw": 2.2, "head": 13}
+        arrow(axes, (i, 1.7), (count, 3.0), ACCENT, **style)
+        box(axes, (count, 3.25), size, str(number), TOKEN)
+        words(axes, (i, 3.68), i, 9, color=FAINT)
+    notes = {
+        "the row": 0.0,
+        "first look:\ncount": 0.72,
+        "how many\nare smaller": 1.4,
+        "second look:\nfetch": 2.35,
+        "sorted": 3.25,
+        "place": 3.68,
+    }
+    beside(axes, edge, notes, 9, ha="left")
     return axes
 
 
 def looks(
-    panels: dict[str, tuple[Tensor, list[str]]],
-    rows: list[str],
-    labels: tuple[str, str],
-) -> list[Axes]:
+    maps: dict[str, tuple[Tensor, Names]], rows: Names, labels: Pair
+) -> Panels:
     """Maps side by side, each with its own columns; the rows are shared.
 
     A map of at most 8 columns has its weights written in the cells. Another
     has shades from 0 to its largest weight. The weights are read back with
     `axes.images[0].get_array()`.
     """
-    wide = [10 if len(columns) <= 8 else 12 for _, columns in panels.values()]
-    size = 5.4, 1.3 + 0.29 * len(rows)
+    wide = [10 if len(columns) <= 8 else 12 for _, columns in maps.values()]
     style = {"gridspec_kw": {"width_ratios": wide, "wspace": 0.06}}
-    figure, line = plt.subplots(
-        1, len(panels), figsize=size, squeeze=False, **style
-    )
+    line = panels(1, len(maps), 1.3 + 0.29 * len(rows), **style)
     for axes, (title, (weights, columns)) in zip(
-        line[0], panels.items(), strict=True
+        line, maps.items(), strict=True
     ):
-        cells, few = numbers(weights), len(columns) <= 8
-        top = 1.0 if few else max(map(max, cells))
-        colours = TINT if few else "Blues"
-        axes.imshow(cells, vmin=0, vmax=top, cmap=colours, aspect="auto")
-        first = axes is line[0, 0]
-        across, down = range(len(columns)), range(len(rows))
-        frameless(
-            axes,
-            (across, columns),
-            (down, rows if first else [""] * len(rows)),
-        )
-        if not few:
-            axes.set_xticks(across[::2], columns[::2])
+        cells = numbers(weights)
+        names = rows if axes is line[0] else [""] * len(rows)
+        if len(columns) <= 8:
+            shaded(axes, cells, names, columns)
+            entries(axes, [[_share(w) for w in row] for row in cells], 9)
+        else:
+            top = max(map(max, cells))
+            shaded(axes, cells, names, columns, "Blues", top)
+            axes.set_xticks(range(0, len(columns), 2), columns[::2])
         axes.set(xlabel=labels[1])
         axes.set_title(title, fontsize=10)
-        if few:
-            _weights(axes, cells)
-    line[0, 0].set_ylabel(labels[0])
-    return list(line[0])
+    line[0].set_ylabel(labels[0])
+    return line
 
 
-def _weights(axes, cells) -> None:
-    """The weight in each cell; what rounds to zero stays empty."""
-    for i, row in enumerate(cells):
-        for j, weight in enumerate(row):
-            if weight >= 0.005:
-                text = f"{weight:.2f}".removeprefix("0")
-                words(axes, (j, i), text, fontsize=9)
+def _share(weight: float) -> str:
+    """Two decimals; what rounds to zero stays empty."""
+    return f"{weight:.2f}".removeprefix("0") if weight >= 0.005 else ""
 
 
 def treasure_map(places: list[int], start: int, hops: int) -> Axes:
-    """Places that hold the number of a place, and a walk from `start`.
-
-    The arrow of a hop has the gid "hop from to".
-    """
-    figure, axes = plt.subplots(figsize=(5.4, 1.9))
+    """Places that hold the number of a place, and a walk from `start`."""
+    axes = drawing(1.9, (-1.2, len(places) - 0.4), (-0.7, 1.3))
     for i, place in enumerate(places):
-        box(axes, (i, 0), (0.8, 0.55), str(place), TOKEN, "held")
-        words(axes, (i, -0.5), i, fontsize=9, color=FAINT)
-    words(axes, (-0.55, -0.5), "place", ha="right", fontsize=9, color=FAINT)
-    words(axes, (-0.55, 0), "holds", ha="right", fontsize=9)
+        box(axes, (i, 0), (0.8, 0.55), str(place), TOKEN)
+        words(axes, (i, -0.5), i, 9, color=FAINT)
+    words(axes, (-0.55, -0.5), "place", 9, ha="right", color=FAINT)
+    words(axes, (-0.55, 0), "holds", 9, ha="right")
     here = start
     for hop in range(hops):
         there = places[here]
         ahead = 1 if there > here else -1
         bend = f"arc3,rad={-0.5 * ahead}"
-        style = {"lw": 2.4, "mutation_scale": 14, "connectionstyle": bend}
+        style = {"lw": 2.4, "head": 14, "connectionstyle": bend}
         ends = (here + 0.1 * ahead, 0.32), (there - 0.1 * ahead, 0.32)
-        arrow(axes, *ends, HOPS[hop], f"hop {here} {there}", **style)
+        arrow(axes, *ends, HOPS[hop], **style)
         at = (here + there) / 2, 0.48 + 0.22 * abs(there - here)
-        note = f"hop {hop + 1}: read {places[there]}"
-        words(axes, at, note, fontsize=9)
+        words(axes, at, f"hop {hop + 1}: read {places[there]}", 9)
         here = there
-    bare(axes, (-1.2, len(places) - 0.4), (-0.7, 1.3))
     return axes
 
 
 def runs(
-    steps: list[int], named: dict[str, list[list[float]]], label: str
+    steps: list[int], named: dict[str, list[Numbers]], label: str
 ) -> Axes:
     """Several runs for each name: a thin line each, and their mean, thick.
 
     The lines have the gids "run NAME" and "mean NAME".
     """
-    figure, axes = plt.subplots(figsize=(5.4, 3.3))
-    for name, colour in zip(named, HOPS, strict=False):
-        shares = named[name]
-        style = {"color": colour, "lw": 0.9, "alpha": 0.6}
+    axes = plot()
+    for (name, shares), colour in zip(named.items(), HOPS, strict=False):
+        thin = {"color": colour, "lw": 0.9, "alpha": 0.6, "gid": f"run {name}"}
         for share in shares:
-            axes.plot(steps, share, gid=f"run {name}", **style)
+            axes.plot(steps, share, **thin)
         mean = [sum(each) / len(shares) for each in zip(*shares, strict=True)]
-        style = {"color": colour, "lw": 3, "label": name}
-        axes.plot(steps, mean, gid=f"mean {name}", **style)
-    axes.set(xlabel="training steps", ylabel=label, ylim=(0, 1.02))
+        thick = {"color": colour, "lw": 3, "gid": f"mean {name}"}
+        axes.plot(steps, mean, label=name, **thick)
+    axes.set(xlabel="training steps", ylabel=label)
+    axes.set(xlim=(0, steps[-1]), ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    axes.set_xlim(0, steps[-1])
     axes.grid(axis="y")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return axes

@@ -2,29 +2,15 @@
 
 import math
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from torch import Tensor
+from .canvas import bare, frameless, numbers, panels, plot
+from .colours import ACCENT, FAINT, HAIR, INK, KEY, MAY, QUERY, SECOND
+from .kinds import Axes, Named, Names, Numbers, Panels, Tensor
+from .marks import arrow, line, words
 
-from kit.figures.marks import (
-    ACCENT,
-    FAINT,
-    INK,
-    KEY,
-    MAY,
-    QUERY,
-    SECOND,
-    arrow,
-    bare,
-    frameless,
-    numbers,
-    words,
-)
-
-BOLD = {"mutation_scale": 14, "lw": 2.2}
+BOLD = {"head": 14, "lw": 2.2}
 
 
-def _foot(query, key) -> tuple[list[float], float]:
+def _foot(query, key) -> tuple[Numbers, float]:
     """Where the shadow of `key` ends on the line of `query`; their score."""
     score = sum(q * k for q, k in zip(query, key, strict=True))
     square = sum(q * q for q in query)
@@ -33,36 +19,25 @@ def _foot(query, key) -> tuple[list[float], float]:
 
 def _name(axes, tip, text, colour, side="center") -> None:
     """A word beyond the tip of an arrow from the origin."""
-    above = tip[1] >= 0
-    at = (tip[0], tip[1] + (0.12 if above else -0.12))
-    style = {"weight": "bold", "va": "bottom" if above else "top", "ha": side}
-    words(axes, at, text, color=colour, **style)
-
-
-def _drop(axes, tip, end, name) -> None:
-    """The dashed line from the tip of a key to the end of its shadow."""
-    xs, ys = zip(tip, end, strict=True)
-    axes.plot(xs, ys, "--", color=FAINT, lw=1.2, zorder=1, gid=f"drop {name}")
+    up, va = (0.12, "bottom") if tip[1] >= 0 else (-0.12, "top")
+    style = {"weight": "bold", "va": va, "ha": side, "color": colour}
+    words(axes, (tip[0], tip[1] + up), text, **style)
 
 
 def _square(axes, end, tip) -> None:
     """The mark of a right angle between a shadow and the drop to it."""
-    back = _unit([-x for x in end], 0.18)
-    up = _unit([t - e for t, e in zip(tip, end, strict=True)], 0.18)
-    both = [a + b for a, b in zip(back, up, strict=True)]
-    xs, ys = zip(back, both, up, strict=True)
-    xs, ys = [x + end[0] for x in xs], [y + end[1] for y in ys]
-    axes.plot(xs, ys, color=FAINT, lw=1)
+    (x, y), (a, b) = end, _unit([-x for x in end], 0.18)
+    c, d = _unit([t - e for t, e in zip(tip, end, strict=True)], 0.18)
+    corners = (x + a, y + b), (x + a + c, y + b + d), (x + c, y + d)
+    line(axes, *corners, lw=1, zorder=2)
 
 
-def _unit(vector, length=1.0) -> list[float]:
+def _unit(vector, length=1.0) -> Numbers:
     """The vector's direction at the given length."""
     return [length * x / math.hypot(*vector) for x in vector]
 
 
-def shadows(
-    query: Tensor, keys: dict[str, Tensor], name: str = "query"
-) -> list[Axes]:
+def shadows(query: Tensor, keys: Named, name: str = "query") -> Panels:
     """One panel for each key: the shadow it casts on the query's line.
 
     The shadows have the gid "shadow"; a title computes the dot product.
@@ -70,26 +45,24 @@ def shadows(
     q, tips = numbers(query), {w: numbers(k) for w, k in keys.items()}
     feet = {word: _foot(q, k) for word, k in tips.items()}
     ends = [q, [0, 0], *tips.values(), *(end for end, _ in feet.values())]
-    xs, ys = zip(*ends, strict=True)
-    figure, panels = plt.subplots(1, len(keys), figsize=(5.4, 2.9))
-    figure.get_layout_engine().set(wspace=0.1)
-    for axes, (word, k) in zip(panels, tips.items(), strict=True):
+    spans = [(min(p) - 0.4, max(p) + 0.4) for p in zip(*ends, strict=True)]
+    row = panels(1, len(keys), 2.9)
+    row[0].figure.get_layout_engine().set(wspace=0.1)
+    for axes, (word, k) in zip(row, tips.items(), strict=True):
         end, score = feet[word]
-        axes.axline((0, 0), q, color="#CCCCCC", lw=1, zorder=0)
-        style = {"color": FAINT, "lw": 9, "alpha": 0.5, "zorder": 1}
-        style |= {"solid_capstyle": "butt", "gid": "shadow"}
-        axes.plot([0, end[0]], [0, end[1]], **style)
-        _drop(axes, k, end, word)
+        axes.axline((0, 0), q, color=HAIR, lw=1, zorder=0)
+        style = {"lw": 9, "alpha": 0.5, "solid_capstyle": "butt"}
+        line(axes, (0, 0), end, gid="shadow", **style)
+        line(axes, k, end, ls="--")
         _square(axes, end, k)
-        arrow(axes, (0, 0), q, QUERY, name, **BOLD)
+        arrow(axes, (0, 0), q, QUERY, **BOLD)
         _name(axes, q, name, QUERY, "right")  # beside the line, not on it
-        arrow(axes, (0, 0), k, KEY, word, **BOLD)
+        arrow(axes, (0, 0), k, KEY, **BOLD)
         _name(axes, k, word, KEY)
         axes.set_title(_product(math.hypot(*q), score, f"{name} · {word}"))
         axes.set_aspect("equal")
-        span = [(min(p) - 0.4, max(p) + 0.4) for p in (xs, ys)]
-        bare(axes, *span)
-    return list(panels)
+        bare(axes, *spans)
+    return row
 
 
 def _product(length, score, text) -> str:
@@ -104,16 +77,14 @@ def _minus(text) -> str:
     return str(text).replace("-", "−")
 
 
-def ruler(
-    query: Tensor, keys: dict[str, Tensor], name: str, axis_names: tuple
-) -> Axes:
+def ruler(query: Tensor, keys: Named, name: str, axis_names: tuple) -> Axes:
     """All keys at once: the query's line is a ruler that reads the scores.
 
     The end of a shadow on the ruler has the gid "foot" and the key's name.
     """
+    axes = plot(4.5)
     q, tips = numbers(query), {w: numbers(k) for w, k in keys.items()}
     feet = {word: _foot(q, k) for word, k in tips.items()}
-    figure, axes = plt.subplots(figsize=(5.4, 4.5))
     across = _unit([-q[1], q[0]])
     below = {
         round(score)
@@ -122,93 +93,86 @@ def ruler(
     }
     _scale(axes, q, [score for _, score in feet.values()], across, below)
     for word, (end, _) in feet.items():
-        _drop(axes, tips[word], end, word)
+        line(axes, tips[word], end, ls="--")
         axes.plot(*end, "o", color=KEY, ms=6, zorder=4, gid=f"foot {word}")
-        arrow(axes, (0, 0), tips[word], KEY, word, lw=1.8, mutation_scale=12)
+        arrow(axes, (0, 0), tips[word], KEY, lw=1.8, head=12)
         _name(axes, tips[word], word, KEY)
-    arrow(axes, (0, 0), q, QUERY, name, **BOLD)
-    beyond = (q[0] + 0.1, q[1])
-    words(axes, beyond, name, color=QUERY, weight="bold", ha="left")
+    arrow(axes, (0, 0), q, QUERY, **BOLD)
+    style = {"weight": "bold", "ha": "left", "color": QUERY}
+    words(axes, (q[0] + 0.1, q[1]), name, **style)
     axes.set(aspect="equal", xlabel=axis_names[0], ylabel=axis_names[1])
-    for where in ("axhline", "axvline"):
-        getattr(axes, where)(0, color="#DDDDDD", lw=0.8, zorder=-1)
+    axes.axhline(0, color="#DDDDDD", lw=0.8, zorder=-1)
+    axes.axvline(0, color="#DDDDDD", lw=0.8, zorder=-1)
     axes.margins(0.1)
     return axes
 
 
 def _scale(axes, q, scores, across, below) -> None:
     """The ruler: a tick and a number for every whole score."""
-    square = sum(x * x for x in q)
+    square, style = sum(x * x for x in q), {"color": QUERY, "lw": 1}
     low, high = min(*scores, 0), max(*scores, square)
     ends = [[s / square * x for s in (low - 0.6, high + 0.9)] for x in q]
-    axes.plot(*ends, color=QUERY, lw=1, alpha=0.6, zorder=0)
+    axes.plot(*ends, alpha=0.6, zorder=0, **style)
     for score in range(math.ceil(low), math.floor(high) + 1):
         x, y = (score / square * x for x in q)
         a, b = (0.06 * c for c in across)
-        axes.plot([x - a, x + a], [y - b, y + b], color=QUERY, lw=1, zorder=0)
+        line(axes, (x - a, y - b), (x + a, y + b), **style, zorder=0)
         side = 3.2 if score in below else -3.2
         at = (x + side * a, y + side * b)
         if score in scores or abs(score) > 1:  # the others lie under arrows
-            words(axes, at, _minus(score), color=QUERY, fontsize=9)
+            words(axes, at, _minus(score), 9, color=QUERY)
 
 
-def to_shares(
-    names: list[str], scores: Tensor, steps: dict[str, Tensor]
-) -> list[Axes]:
+def to_shares(names: Names, scores: Tensor, steps: Named) -> Panels:
     """Scores, then one panel for each step that is applied to them.
 
     Every bar carries its number; arrows between panels name the step.
     """
     tables = {"score": scores} | steps
-    figure, panels = plt.subplots(1, len(tables), figsize=(5.4, 2.5))
-    rows = range(len(names))
-    for axes, (title, values) in zip(panels, tables.items(), strict=True):
+    row, places = panels(1, len(tables), 2.5), range(len(names))
+    for axes, (title, values) in zip(row, tables.items(), strict=True):
         widths = numbers(values)
+        low, high = min(*widths, 0), max(widths)
+        room = 0.42 * (high - low)
         colour = FAINT if title == "score" else MAY
-        axes.barh(rows, widths, 0.62, color=colour, gid=title)
-        room = 0.42 * (max(widths) - min(*widths, 0))
+        axes.barh(places, widths, 0.62, color=colour)
         for i, value in enumerate(widths):
             text = f"{value:g}" if value == round(value) else f"{value:.2f}"
-            side = {"ha": "left", "fontsize": 9.5}
             at = (max(value, 0) + 0.12 * room, i)
-            words(axes, at, _minus(text), **side)
-        axes.set_xlim(min(*widths, 0) - 0.05, max(widths) + room)
+            words(axes, at, _minus(text), 9.5, ha="left")
+        axes.set_xlim(low - 0.05, high + room)
         axes.axvline(0, color=FAINT, lw=0.8)
-        frameless(axes, ([], []), (rows, names if axes is panels[0] else []))
+        left = names if axes is row[0] else [""] * len(names)
+        frameless(axes, ([], []), (places, left))
         axes.set_title(title)
         axes.invert_yaxis()
-    for axes, panel in zip(panels, panels[1:], strict=False):
+    for axes, after in zip(row, row[1:], strict=False):
         style = {"arrowprops": {"arrowstyle": "-|>", "color": INK, "lw": 1.2}}
-        ends = {"xycoords": panel.transAxes, "textcoords": axes.transAxes}
-        panel.annotate("", (-0.12, 1.07), (0.8, 1.07), **ends, **style)
-    return list(panels)
+        ends = {"xycoords": after.transAxes, "textcoords": axes.transAxes}
+        after.annotate("", (-0.12, 1.07), (0.8, 1.07), **ends, **style)
+    return row
 
 
-def spread(groups: dict[str, Tensor], label: str) -> list[Axes]:
+def spread(groups: Named, label: str) -> Panels:
     """How often each size occurs, on a logarithmic axis, one panel a group.
 
     The first bar counts all that is smaller than a millionth, too.
     Lines with the gids "median" and "mean" mark the two averages.
     """
-    figure, panels = plt.subplots(len(groups), 1, sharex=True, sharey=True)
-    figure.set_size_inches(5.4, 3.6)
-    sizes = {name: numbers(values) for name, values in groups.items()}
+    stack = panels(len(groups), 1, 3.6, sharex=True, sharey=True)
     edges = [10 ** (e / 4) for e in range(-24, 8)]
-    for axes, (name, values) in zip(panels, sizes.items(), strict=True):
-        values = [max(value, edges[0]) for value in values]
-        axes.hist(values, edges, color="#CCCCCC", ec="white", lw=0.8)
-        middle = sorted(values)[(len(values) - 1) // 2]
-        mean = sum(values) / len(values)
-        for x, text, colour in (
-            (middle, "median", ACCENT),
-            (mean, "mean", SECOND),
-        ):
-            line = axes.axvline(x, color=colour, lw=2.2, gid=text)
-            line.set_label(f"{text} {x:.2f}")
+    for axes, (name, values) in zip(stack, groups.items(), strict=True):
+        sizes = values.cpu().double().clamp(min=edges[0])
+        axes.hist(numbers(sizes), edges, color=HAIR, ec="white", lw=0.8)
+        averages = ("median", ACCENT), ("mean", SECOND)
+        for text, colour in averages:
+            x = getattr(sizes, text)().item()
+            style = {"label": f"{text} {x:.2f}", "gid": text}
+            axes.axvline(x, color=colour, lw=2.2, **style)
         axes.set_xscale("log")
         axes.minorticks_off()
         axes.set_title(name)
         axes.legend(loc="upper left")
-    panels[-1].set_xlabel(label)
-    figure.supylabel("queries", fontsize=10.5)
-    return list(panels)
+    stack[-1].set_xlabel(label)
+    axes.figure.supylabel("queries", fontsize=10.5)
+    return stack

@@ -1,112 +1,102 @@
 """Chapter 11: what a model is given, how it learns, and what it writes."""
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from torch import Tensor
+from itertools import pairwise
 
-from kit.figures.marks import (
-    ACCENT,
-    FAINT,
-    INK,
-    PLATE,
-    TOKEN,
-    arrow,
-    bare,
-    cell,
-    numbers,
-    words,
-)
+import matplotlib.pyplot as plt
+
+from .canvas import bare, drawing, numbers, panels, plot
+from .colours import ACCENT, FAINT, INK, PLATE, TOKEN
+from .kinds import Axes, Curves, Named, Names, Panels
+from .marks import arrow, cell, line, words
 
 WRONG = "#F6D08A"
-LINES = {"training": INK, "validation": ACCENT}
+GREY = "#555555"
+ABOVE = {"ncols": 2, "loc": "lower left", "bbox_to_anchor": (0, 1)}
 
 
-def triple(source: list[str], given: list[str], wanted: list[str]) -> Axes:
+def triple(source: Names, given: Names, wanted: Names) -> Axes:
     """What the encoder reads, what the decoder is given, what it must say.
 
     Arrows lead from each given token to the wanted one ("says i") and from
-    this to where it is given next ("next i").
+    this to where it is given next ("next i"). Tokens have the gids "source
+    i", "given i" and "wanted i".
     """
-    figure, axes = plt.subplots(figsize=(5.4, 3.3))
     wide = max(len(source), 1.55 * len(given))
-    step = wide / len(given)
-    places = [(i + 0.5) * step for i in range(len(given))]
+    step, side = wide / len(given), wide + 0.7
+    axes = drawing(3.3, (-0.2, side + 0.2), (-0.15, 8.4))
     left = (wide - len(source)) / 2
+    places = [(i + 0.5) * step for i in range(len(given))]
     letters = [left + i + 0.5 for i in range(len(source))]
-    _tokens(axes, letters, 0.5, source, 1.0, "source")
-    _tokens(axes, places, 3.6, given, step, "given")
-    _tokens(axes, places, 7.2, wanted, step, "wanted")
+    for name, y, xs, tokens, width in (
+        ("source", 0.5, letters, source, 0.86),
+        ("given", 3.6, places, given, 0.86 * step),
+        ("wanted", 7.2, places, wanted, 0.86 * step),
+    ):
+        for i, (x, token) in enumerate(zip(xs, tokens, strict=True)):
+            cell(axes, (x - width / 2, y - 0.52), (width, 1.05))
+            _token(axes, (x, y), token, f"{name} {i}")
     cell(axes, (0, 5.05), (wide, 0.95), TOKEN)
-    sign = {"bbox": {"fc": TOKEN, "ec": "none", "pad": 2}, "zorder": 4}
-    words(axes, (wide / 2, 5.52), "Transformer", fontsize=10, **sign)
+    plate = {"bbox": {"fc": TOKEN, "ec": "none", "pad": 2}, "zorder": 4}
+    words(axes, (wide / 2, 5.52), "Transformer", 10, **plate)
     for i, x in enumerate(places):
         arrow(axes, (x, 4.15), (x, 5.05))
         arrow(axes, (x, 6.0), (x, 6.65), INK, f"says {i}")
         if i + 1 < len(places):
             style = {"linestyle": (0, (3, 2)), "zorder": 3, "lw": 1.0}
-            start, end = (x + 0.3 * step, 6.7), (places[i + 1] - 0.22, 4.15)
-            arrow(axes, start, end, ACCENT, f"next {i}", **style)
-    side = wide + 0.7
-    axes.plot([wide / 2, wide / 2], [1.05, 1.75], color=FAINT, lw=1.2)
-    axes.plot([wide / 2, side], [1.75, 1.75], color=FAINT, lw=1.2)
-    axes.plot([side, side], [1.75, 5.52], color=FAINT, lw=1.2)
-    arrow(axes, (side, 5.52), (wide, 5.52), name="memory")
+            ends = (x + 0.3 * step, 6.7), (places[i + 1] - 0.22, 4.15)
+            arrow(axes, *ends, ACCENT, f"next {i}", **style)
+    middle = wide / 2
+    bends = (middle, 1.05), (middle, 1.75), (side, 1.75), (side, 5.52)
+    for ends in pairwise(bends):
+        line(axes, *ends, zorder=2)
+    arrow(axes, (side, 5.52), (wide, 5.52))
     for y, text in ((1.35, "source"), (2.7, "decoder input"), (8.0, "target")):
-        words(axes, (0, y), text, ha="left", fontsize=10, color="#555555")
-    bare(axes, (-0.2, side + 0.2), (-0.15, 8.4))
+        words(axes, (0, y), text, 10, ha="left", color=GREY)
     return axes
 
 
-def _tokens(axes, places, y, tokens, step, name) -> None:
-    """A row of tokens in cells; their texts have the gid "name i"."""
-    for i, (x, token) in enumerate(zip(places, tokens, strict=True)):
-        size = (0.86 * step, 1.05)
-        cell(axes, (x - size[0] / 2, y - 0.52), size, PLATE)
-        special = token.startswith("<")
-        shown = token.strip("<>").upper() if special else token
-        style = {"fontsize": 9 if special else 11, "gid": f"{name} {i}"}
-        words(axes, (x, y), shown, **style)
+def _token(axes, at, token, name=None) -> None:
+    """A token; the name of a special one is smaller and in capitals."""
+    special = token.startswith("<")
+    shown = token.strip("<>").upper() if special else token
+    words(axes, at, shown, 9 if special else 11, gid=name)
 
 
-def valley(slopes: tuple[float, float], paths: dict[str, Tensor]) -> Axes:
+def valley(slopes: tuple[float, float], paths: Named) -> Axes:
     """Ways down the loss slopes[0] · x² + slopes[1] · y².
 
     Each way is a line whose gid is its name, with a dot for each step.
     """
-    figure, axes = plt.subplots(figsize=(5.4, 2.9))
-    line = [i / 100 for i in range(-130, 131)]
-    height = [
-        [slopes[0] * x * x + slopes[1] * y * y for x in line] for y in line
-    ]
+    axes, at = plot(2.9), [i / 100 for i in range(-130, 131)]
+    height = [[slopes[0] * x * x + slopes[1] * y * y for x in at] for y in at]
     levels = [slopes[0] * 0.25 * 4**i for i in range(10)]
     style = {"levels": levels, "colors": "#DDDDDD", "linewidths": 0.8}
-    axes.contour(line, line, height, **style)
-    inks = {"ls": "-", "lw": 1.4, "marker": "o", "ms": 3.5}
+    axes.contour(at, at, height, **style)
+    style = {"lw": 1.4, "marker": "o", "ms": 3.5}
     for (name, path), ink in zip(paths.items(), (INK, ACCENT), strict=True):
         xs, ys = zip(*numbers(path), strict=True)
-        axes.plot(xs, ys, color=ink, label=name, gid=name, **inks)
-    axes.plot([0], [0], "*", color=INK, ms=12, gid="least")
+        axes.plot(xs, ys, color=ink, label=name, gid=name, **style)
+    axes.plot([0], [0], "*", color=INK, ms=12)
     axes.set(xlabel="first weight", ylabel="second weight")
-    axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    axes.legend(**ABOVE)
     return axes
 
 
-def rates(named: dict[str, Tensor]) -> Axes:
-    """The learning rate of every step, from 1; every second is dashed."""
-    figure, axes = plt.subplots(figsize=(5.4, 2.9))
-    for i, (name, y) in enumerate(named.items()):
+def rates(named: Named) -> Axes:
+    """The learning rate of every step, from 1; the second is dashed."""
+    axes, looks = plot(2.9), ((ACCENT, "-"), (INK, "--"))
+    for (name, y), (ink, dash) in zip(named.items(), looks, strict=True):
         steps = range(1, len(y) + 1)
-        ink, dash = (INK, "--") if i % 2 else (ACCENT, "-")
-        axes.plot(steps, numbers(y), dash, color=ink, label=name, gid=name)
+        axes.plot(steps, numbers(y), dash, color=ink, label=name)
     axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
     axes.grid(axis="y")
-    axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    axes.legend(**ABOVE)
     return axes
 
 
-def wanted(tokens: list[str], groups: dict[str, Tensor]) -> Axes:
+def wanted(tokens: Names, groups: Named) -> Axes:
     """Probabilities that are wanted of each token, side by side."""
-    figure, axes = plt.subplots(figsize=(5.4, 2.7))
+    axes = plot(2.7)
     for i, (name, heights) in enumerate(groups.items()):
         left = [place - 0.2 + 0.4 * i for place in range(len(tokens))]
         ink = (FAINT, ACCENT)[i]
@@ -120,72 +110,55 @@ def wanted(tokens: list[str], groups: dict[str, Tensor]) -> Axes:
 
 
 def learning(
-    steps: list[int],
-    losses: dict[str, list[float]],
-    shares: dict[str, list[float]],
-    levels: dict[str, float],
-) -> list[Axes]:
+    steps: list[int], losses: Curves, shares: Curves, levels: dict[str, float]
+) -> Panels:
     """Loss and exact match over the steps, side by side.
 
     Lines have the gids "training" and "validation"; `levels` are dashed
     lines across the losses, with their names beside them.
     """
-    figure, panels = plt.subplots(1, 2, figsize=(5.4, 2.9))
-    _learning(panels, steps, losses, shares, levels)
-    return list(panels)
+    both = panels(1, 2, 2.9)
+    _learning(both, steps, losses, shares, levels)
+    return both
 
 
-def _learning(panels, steps, losses, shares, levels) -> None:
+def _learning(both, steps, losses, shares, levels) -> None:
+    looks = {"training": (INK, "--"), "validation": (ACCENT, "-")}
     parts = ((losses, "loss of a character"), (shares, "exact match"))
-    for axes, (named, title) in zip(panels, parts, strict=True):
+    for axes, (named, title) in zip(both, parts, strict=True):
         for name, y in named.items():
-            style = {"color": LINES[name], "label": name, "gid": name}
-            dash = "-" if name == "validation" else "--"
-            axes.plot(steps, y, dash, **style)
+            ink, dash = looks[name]
+            axes.plot(steps, y, dash, color=ink, label=name, gid=name)
         axes.set(xlabel="step", title=title, xlim=(0, steps[-1]))
         axes.set_ylim(bottom=0)
     for name, level in levels.items():
-        panels[0].axhline(level, color=FAINT, ls=":", lw=1.2, gid=name)
-        at = (steps[-1], level)
-        style = {
-            "ha": "right",
-            "va": "bottom",
-            "fontsize": 9,
-            "color": "#555555",
-        }
-        words(panels[0], at, name, **style)
-    panels[1].set_ylim(0, 1.03)
-    panels[1].legend(loc="best")
+        both[0].axhline(level, color=FAINT, ls=":", lw=1.2, gid=name)
+        style = {"ha": "right", "va": "bottom", "color": GREY}
+        words(both[0], (steps[-1], level), name, 9, **style)
+    both[1].set_ylim(0, 1.03)
+    both[1].legend(loc="best")
 
 
-def watched(
-    history: tuple,
-    texts: dict[int, list[str]],
-    right: list[str],
-) -> list[Axes]:
+def watched(history: tuple, texts: dict[int, Names], right: Names) -> Panels:
     """`learning` above, and what was written at some steps below.
 
     `history` holds the arguments of `learning`. A wrong token stands on
     amber and has the gid "wrong", a right one "right".
     """
+    many = len(texts)
+    figure = plt.figure(figsize=(5.4, 2.9 + 0.34 * many))
     shape = [["loss", "match"], ["texts", "texts"]]
-    style = {
-        "figsize": (5.4, 2.9 + 0.34 * len(texts)),
-        "layout": "constrained",
-    }
-    ratios = {"height_ratios": [2.5, 0.34 * len(texts) + 0.2]}
-    figure, named = plt.subplot_mosaic(shape, gridspec_kw=ratios, **style)
-    _learning([named["loss"], named["match"]], *history)
-    axes = named["texts"]
+    ratios = [2.5, 0.34 * many + 0.2]
+    named = figure.subplot_mosaic(shape, height_ratios=ratios)
+    *both, axes = (named[name] for name in ("loss", "match", "texts"))
+    _learning(both, *history)
     for row, (step, tokens) in enumerate(texts.items()):
-        words(axes, (-0.2, -row), f"step {step:,}", ha="right", fontsize=10)
+        words(axes, (-0.2, -row), f"step {step:,}", 10, ha="right")
         for i, token in enumerate(tokens):
             is_right = i < len(right) and token == right[i]
-            gid = "right" if is_right else "wrong"
-            colour = PLATE if is_right else WRONG
-            cell(axes, (i + 0.04, -row - 0.42), (0.92, 0.84), colour, gid=gid)
-            shown = token.strip("<>").upper() if token[0] == "<" else token
-            size = 9 if token[0] == "<" else 11
-            words(axes, (i + 0.5, -row), shown, fontsize=size)
-    bare(axes, (-2.2, len(right) + 0.1), (-len(texts) + 0.4, 0.6))
-    return [named["loss"], named["match"], axes]
+            gid, colour = ("right", PLATE) if is_right else ("wrong", WRONG)
+            at, size = (i + 0.04, -row - 0.42), (0.92, 0.84)
+            cell(axes, at, size, colour, gid=gid)
+            _token(axes, (i + 0.5, -row), token)
+    bare(axes, (-2.2, len(right) + 0.1), (-many + 0.4, 0.6))
+    return [*both, axes]

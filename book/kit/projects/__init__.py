@@ -14,10 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import torch
+from torch import Tensor
 
-from kit.exercises import NotStarted, Wrong, stopped
+from kit.exercises import NotStarted, Wrong, expect, stopped
 from kit.exercises.draw import Draw
 
 NUMERALS = {"1": "I", "2": "II", "3": "III", "4": "IV", "5": "V"}
@@ -32,90 +34,83 @@ class Requirement:
     points: int
     test: Callable
 
+    def hint(self, made: type) -> str:
+        """What a class lacks; empty if it meets this, whatever its code."""
+        state = torch.get_rng_state()
+        try:
+            self.test(made, Draw(SEED))
+        except Wrong as wrong:
+            return wrong.hint
+        except Exception as error:
+            is_stub = isinstance(error, NotImplementedError) and not error.args
+            if is_stub or isinstance(error, NotStarted):
+                return "not started."
+            return stopped(error)
+        finally:
+            torch.set_rng_state(state)
+        return ""
+
 
 def requires(points: int) -> Callable[[Callable], Requirement]:
     """Make a requirement of a function; its docstring is the sentence."""
     return lambda test: Requirement(test.__doc__.strip(), points, test)
 
 
-@dataclass(frozen=True)
-class Result:
-    """Whether a requirement is met, and what to do if it is not."""
-
-    requirement: Requirement
-    hint: str = ""
-
-    @property
-    def points(self) -> int:
-        return 0 if self.hint else self.requirement.points
+def numbers(draw: Draw, *shape: int) -> Tensor:
+    """Drawn numbers in double precision, which lists of Python have."""
+    return draw.normal(*shape, dtype=torch.float64).cpu()
 
 
-@dataclass(frozen=True)
-class Project:
-    """An interface and its requirements."""
+def tensor(answer: object, call: str) -> Tensor:
+    """What a structure answered when it was called."""
+    expect.that(
+        isinstance(answer, list),
+        f"{call} gives a {type(answer).__name__}, not a list of numbers.",
+    )
+    return torch.tensor(answer, dtype=torch.float64)
 
-    number: str
-    title: str
-    interface: type
-    requirements: tuple[Requirement, ...]
 
-
-def project(number: int | str) -> Project:
+def project(number: str) -> ModuleType:
     """A project by its number, 1 to 5.
 
     Raises:
         ValueError: there is no such project.
     """
-    if str(number) not in NUMERALS:
+    if number not in NUMERALS:
         raise ValueError(
             f"number: expected a project, 1 to {len(NUMERALS)}, got {number!r}"
         )
-    module = import_module(f"kit.projects.project_{number}")
-    found = [r for r in vars(module).values() if isinstance(r, Requirement)]
-    title = module.__doc__.partition(".")[0].partition(": ")[2]
-    return Project(str(number), title, module.INTERFACE, tuple(found))
+    return import_module(f"kit.projects.project_{number}")
 
 
-def examine(number: int | str, made: type) -> list[Result]:
+def requirements(number: str) -> list[Requirement]:
+    """What a project asks for, in its order."""
+    parts = vars(project(number)).values()
+    return [part for part in parts if isinstance(part, Requirement)]
+
+
+def examine(number: str, made: type) -> int:
     """Try all requirements on a class, and print what it earns.
 
     Args:
         number: of the project, 1 to 5.
         made: the class that was written for its interface.
 
-    Raises:
-        ValueError: there is no such project.
+    Returns:
+        Its points.
     """
-    asked = project(number)
-    results = [tried(requirement, made) for requirement in asked.requirements]
-    print(f"Project {NUMERALS[asked.number]}: {asked.title}")
-    for result in results:
-        most = result.requirement.points
-        print(f"{result.points:4} of {most:2}  {result.requirement.sentence}")
-        if result.hint:
-            print(f"            {result.hint}")
-    earned = sum(result.points for result in results)
-    print(f"{earned:4} of {sum(r.points for r in asked.requirements)}")
-    return results
-
-
-def tried(requirement: Requirement, made: type) -> Result:
-    """The result of one requirement, whatever the code does."""
-    state = torch.get_rng_state()
-    try:
-        requirement.test(made, Draw(SEED))
-    except NotStarted:
-        return Result(requirement, "not started.")
-    except Wrong as wrong:
-        return Result(requirement, wrong.hint)
-    except Exception as error:
-        is_stub = isinstance(error, NotImplementedError) and not error.args
-        return Result(
-            requirement, "not started." if is_stub else stopped(error)
-        )
-    finally:
-        torch.set_rng_state(state)
-    return Result(requirement)
+    title = project(number).__doc__.partition(".")[0].partition(": ")[2]
+    print(f"Project {NUMERALS[number]}: {title}")
+    earned, asked = 0, requirements(number)
+    for one in asked:
+        hint = one.hint(made)
+        points = 0 if hint else one.points
+        print(f"{points:4} of {one.points:2}  {one.sentence}")
+        if hint:
+            print(f"            {hint}")
+        earned += points
+    print(f"{earned:4} of {sum(one.points for one in asked)}")
+    return earned
 
 
 def load(path: Path, name: str) -> type:

@@ -12,7 +12,7 @@ def main(arguments: list[str]) -> str | int:
         return "use: python -m kit.projects <1 to 5> <file>"
     number, file = arguments
     try:
-        made = load(Path(file), project(number).interface.__name__)
+        made = load(Path(file), project(number).INTERFACE.__name__)
     except (OSError, ValueError) as error:
         return str(error)
     examine(number, made)

@@ -4,6 +4,7 @@ Keys and values in whatever structure the student likes; a query is answered
 by attention. PyTorch is the judge.
 """
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kit.exercises import expect
-from kit.projects import requires
+from kit.projects import numbers, requires, tensor
 
 
 class SoftDictionary(Protocol):
@@ -36,25 +37,39 @@ INTERFACE = SoftDictionary
 
 
 class Adapter:
-    """Tensors outside, somebody's structure of plain lists inside."""
+    """Somebody's structure, and the pairs that stand in it.
+
+    Tensors outside, plain lists inside.
+    """
 
     def __init__(self, made: type, keys: Tensor, values: Tensor) -> None:
         self.mine = made()
-        pairs = zip(keys.tolist(), values.tolist(), strict=True)
-        self.numbers = [self.mine.store(*pair) for pair in pairs]
+        self.pairs = list(zip(keys, values, strict=True))
+        self.numbers = [self.store(*pair) for pair in self.pairs]
 
-    def read(self, query: Tensor, sharpness: float = 1.0) -> Tensor:
-        """What it answers."""
+    def store(self, key: Tensor, value: Tensor) -> int:
+        return self.mine.store(key.tolist(), value.tolist())
+
+    def check(
+        self,
+        query: Tensor,
+        hint: str,
+        sharpness: float = 1.0,
+        mistakes: Iterable = (),
+    ) -> None:
+        """It answers what PyTorch does with the same pairs."""
+        keys, values = map(torch.stack, zip(*self.pairs, strict=True))
         answer = self.mine.read(query.tolist(), sharpness)
-        expect.that(
-            isinstance(answer, list),
-            f"read gives a {type(answer).__name__}, not a list of numbers.",
+        expect.close(
+            tensor(answer, "read"),
+            attention(query, keys, values, sharpness),
+            hint,
+            mistakes,
         )
-        return torch.tensor(answer, dtype=torch.float64)
 
 
 def attention(
-    query: Tensor, keys: Tensor, values: Tensor, sharpness: float = 1.0
+    query: Tensor, keys: Tensor, values: Tensor, sharpness: float
 ) -> Tensor:
     """The answer that PyTorch gives."""
     scale = sharpness / keys.shape[1] ** 0.5
@@ -65,8 +80,7 @@ def attention(
 
 def inputs(draw, pairs: int = 7) -> tuple[Tensor, Tensor, Tensor]:
     """A query, keys of width 3, values of width 5."""
-    shapes = ((3,), (pairs, 3), (pairs, 5))
-    return tuple(draw.normal(*s, dtype=torch.float64).cpu() for s in shapes)
+    return numbers(draw, 3), numbers(draw, pairs, 3), numbers(draw, pairs, 5)
 
 
 @requires(12)
@@ -74,12 +88,10 @@ def is_attention(made, draw):
     """It answers what attention computes."""
     for pairs in (1, 2, 7):
         query, keys, values = inputs(draw, pairs)
-        got = Adapter(made, keys, values).read(query)
-        expect.close(
-            got,
-            attention(query, keys, values),
+        Adapter(made, keys, values).check(
+            query,
             f"with {pairs} pairs the mean is not that of PyTorch.",
-            [
+            mistakes=[
                 (
                     attention(query, keys, values, 3**0.5),
                     "the scores are not divided by the root of the width.",
@@ -96,59 +108,46 @@ def is_attention(made, draw):
 @requires(6)
 def sharpness_counts(made, draw):
     """Sharpness 0 gives the plain mean, a great one the best value."""
-    query, keys, values = inputs(draw)
-    mine = Adapter(made, keys, values)
-    expect.close(
-        mine.read(query, 2.5),
-        attention(query, keys, values, 2.5),
-        "sharpness 2.5 must multiply each score by 2.5.",
-    )
-    expect.close(
-        mine.read(query, 0.0),
-        values.mean(0),
-        "with sharpness 0 all scores are 0, so all weights are equal.",
-    )
-    expect.close(
-        mine.read(query, 1e4),
-        values[(keys @ query).argmax()],
-        "with sharpness 10,000 nearly all the weight is on one value.",
-    )
+    query, *stored = inputs(draw)
+    mine = Adapter(made, *stored)
+    for sharpness, hint in {
+        2.5: "sharpness 2.5 must multiply each score by 2.5.",
+        0.0: "with sharpness 0 all scores are 0, so all weights are equal.",
+        1e4: "with sharpness 10,000 nearly all the weight is on one value.",
+    }.items():
+        mine.check(query, hint, sharpness)
 
 
 @requires(8)
 def large_scores(made, draw):
     """Scores of a million do not overflow."""
     query, keys, values = inputs(draw)
-    got = Adapter(made, keys * 1e3, values).read(query * 1e3)
-    expect.that(
-        got.isfinite(),
-        "the exponential of a large score overflows: take the largest "
-        "score off first.",
+    Adapter(made, keys * 1e3, values).check(
+        query * 1e3,
+        "not what attention gives: if the exponential of a large score "
+        "overflows, take the largest score off first.",
     )
-    expected = attention(query * 1e3, keys * 1e3, values)
-    expect.close(got, expected, "finite, but not what attention gives.")
     keys += 1e6 * query / query.square().sum()
-    expect.close(
-        Adapter(made, keys, values).read(query),
-        attention(query, keys, values),
-        "scores near a million that differ by little share the weight.",
+    Adapter(made, keys, values).check(
+        query, "scores near a million that differ by little share the weight."
     )
 
 
 @requires(12)
 def forgetting(made, draw):
     """What is forgotten leaves no trace, and other numbers stay valid."""
-    query, keys, values = inputs(draw)
-    mine = Adapter(made, keys, values)
-    kept = list(range(len(keys)))
+    query, *stored = inputs(draw)
+    mine = Adapter(made, *stored)
+    all_pairs, gone = mine.pairs, []
     for place in (2, 0, 4):
-        mine.mine.forget(mine.numbers[place])
-        kept.remove(place)
-        expect.close(
-            mine.read(query),
-            attention(query, keys[kept], values[kept]),
-            f"after the pair of number {mine.numbers[place]} is forgotten, "
-            "the answer is not that of the pairs that are left.",
+        number = mine.numbers[place]
+        mine.mine.forget(number)
+        gone.append(place)
+        mine.pairs = [p for n, p in enumerate(all_pairs) if n not in gone]
+        mine.check(
+            query,
+            f"after the pair of number {number} is forgotten, the answer is "
+            "not that of the pairs that are left.",
         )
     expect.refusal(
         "forgetting a pair twice must raise a KeyError.",
@@ -163,17 +162,16 @@ def new_after_forgetting(made, draw):
     query, keys, values = inputs(draw)
     mine = Adapter(made, keys[:3], values[:3])
     mine.mine.forget(mine.numbers[1])
-    new = mine.mine.store(keys[3].tolist(), values[3].tolist())
+    new = mine.store(keys[3], values[3])
     expect.that(
         new not in (mine.numbers[0], mine.numbers[2]),
         f"the new pair got the number {new}, which another one has.",
     )
-    kept = [0, 2, 3]
-    expect.close(
-        mine.read(query),
-        attention(query, keys[kept], values[kept]),
-        "after forgetting one and storing another the answer is not "
-        "that of the three pairs.",
+    mine.pairs[1] = keys[3], values[3]
+    mine.check(
+        query,
+        "after forgetting one and storing another the answer is not that of "
+        "the three pairs.",
     )
 
 
@@ -183,10 +181,8 @@ def counts(made, draw):
     query, keys, values = inputs(draw)
     keys[3] = keys[5]
     mine = Adapter(made, keys, values)
-    expect.close(
-        mine.read(query),
-        attention(query, keys, values),
-        "two pairs with the same key are two pairs, and both count.",
+    mine.check(
+        query, "two pairs with the same key are two pairs, and both count."
     )
     mine.mine.forget(mine.numbers[0])
     got = (len(made()), len(mine.mine))
@@ -196,15 +192,15 @@ def counts(made, draw):
 @requires(5)
 def keeps_copies(made, draw):
     """A list that changes later does not change what is stored."""
-    query, keys, values = inputs(draw, 2)
-    mine, key, value = made(), keys[0].tolist(), values[0].tolist()
-    mine.store(key, value)
-    mine.store(keys[1].tolist(), values[1].tolist())
-    before = mine.read(query.tolist())
-    key[0] += 10
-    value[0] += 10
+    query, keys, values = (t.tolist() for t in inputs(draw, 2))
+    mine = made()
+    for pair in zip(keys, values, strict=True):
+        mine.store(*pair)
+    before = mine.read(query)
+    keys[0][0] += 10
+    values[0][0] += 10
     expect.close(
-        mine.read(query.tolist()),
+        mine.read(query),
         before,
         "it holds the caller's own list, and the caller has changed it.",
         tolerance=1e-12,
@@ -214,13 +210,13 @@ def keeps_copies(made, draw):
 @requires(5)
 def refuses(made, draw):
     """It refuses what has no answer, with the errors that are agreed."""
-    query, keys, values = inputs(draw)
+    query, *stored = inputs(draw)
     expect.refusal(
         "with nothing stored there is no mean: a LookupError.",
         lambda: made().read(query.tolist()),
         LookupError,
     )
-    mine = Adapter(made, keys, values)
+    mine = Adapter(made, *stored)
     for width in (2, 4):
         expect.refusal(
             "a query of another width is a ValueError; zip cuts it in "

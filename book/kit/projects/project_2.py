@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from kit.exercises import expect
-from kit.projects import requires
+from kit.projects import numbers, requires, tensor
 
 Batch = list[list[list[float]]]
 
@@ -39,22 +39,21 @@ INTERFACE = Attention
 
 
 class Adapter:
-    """Tensors outside, somebody's structure of plain lists inside."""
+    """Tensors outside, somebody's structure of plain lists inside.
 
-    def __init__(self, made: type, oracle: nn.MultiheadAttention) -> None:
-        projections = oracle.in_proj_weight.chunk(3), oracle.in_proj_bias
-        weights = {
-            f"W_{name}": w.T.tolist()
-            for name, w in zip("qkv", projections[0], strict=True)
-        }
-        biases = projections[1].chunk(3)
-        weights |= {
-            f"b_{name}": b.tolist()
-            for name, b in zip("qkv", biases, strict=True)
-        }
-        weights["W_o"] = oracle.out_proj.weight.T.tolist()
-        weights["b_o"] = oracle.out_proj.bias.tolist()
-        self.mine = made(weights, oracle.num_heads)
+    Beside it stands PyTorch's module with the same weights.
+    """
+
+    def __init__(self, made: type, draw, heads: int = 3) -> None:
+        self.oracle = layer(draw, heads)
+        last = self.oracle.out_proj
+        matrices = [*self.oracle.in_proj_weight.chunk(3), last.weight]
+        biases = [*self.oracle.in_proj_bias.chunk(3), last.bias]
+        weights = {}
+        for n, matrix, bias in zip("qkvo", matrices, biases, strict=True):
+            weights[f"W_{n}"] = matrix.T.tolist()
+            weights[f"b_{n}"] = bias.tolist()
+        self.mine = made(weights, heads)
 
     def __call__(
         self,
@@ -64,26 +63,22 @@ class Adapter:
     ) -> Tensor:
         """What it gives."""
         lists = [t if t is None else t.tolist() for t in (source, allowed)]
-        got = self.mine(queries.tolist(), *lists)
-        expect.that(
-            isinstance(got, list),
-            f"the call gives a {type(got).__name__}, not lists of numbers.",
+        return tensor(self.mine(queries.tolist(), *lists), "the call")
+
+    def check(self, hint: str, *inputs: Tensor | None, mistakes=()) -> None:
+        """It gives what PyTorch gives."""
+        expect.close(
+            self(*inputs), judged(self.oracle, *inputs), hint, mistakes
         )
-        return torch.tensor(got, dtype=torch.float64)
 
 
-def layer(draw, heads: int = 3, width: int = 12) -> nn.MultiheadAttention:
+def layer(draw, heads: int, width: int = 12) -> nn.MultiheadAttention:
     """PyTorch's module with drawn weights and biases."""
     module = nn.MultiheadAttention(width, heads, batch_first=True).double()
     with torch.no_grad():
         for weight in module.parameters():
-            drawn = draw.normal(*weight.shape, dtype=torch.float64)
-            weight.copy_(drawn.cpu() / width**0.5)
+            weight.copy_(numbers(draw, *weight.shape) / width**0.5)
     return module.requires_grad_(False)
-
-
-def numbers(draw, *shape: int) -> Tensor:
-    return draw.normal(*shape, dtype=torch.float64).cpu()
 
 
 def judged(
@@ -104,14 +99,13 @@ def judged(
 @requires(12)
 def self_attention(made, draw):
     """Self-attention gives what PyTorch gives."""
-    oracle, x = layer(draw), numbers(draw, 2, 5, 12)
-    expect.close(
-        Adapter(made, oracle)(x),
-        judged(oracle, x),
+    mine, x = Adapter(made, draw), numbers(draw, 2, 5, 12)
+    mine.check(
         "with 3 heads of width 4 the output is not that of PyTorch.",
-        [
+        x,
+        mistakes=[
             (
-                judged(one_head(oracle), x),
+                judged(one_head(mine.oracle), x),
                 "this is the output of a single head of the whole width.",
             )
         ],
@@ -129,50 +123,47 @@ def one_head(oracle: nn.MultiheadAttention) -> nn.MultiheadAttention:
 @requires(8)
 def cross_attention(made, draw):
     """The source may be of another length than the queries."""
-    oracle = layer(draw)
-    queries, source = numbers(draw, 2, 4, 12), numbers(draw, 2, 7, 12)
-    expect.close(
-        Adapter(made, oracle)(queries, source),
-        judged(oracle, queries, source),
+    Adapter(made, draw).check(
         "4 queries to a source of 7 give something else than PyTorch.",
+        numbers(draw, 2, 4, 12),
+        numbers(draw, 2, 7, 12),
     )
 
 
 @requires(10)
 def masks(made, draw):
     """What is not allowed is not seen."""
-    oracle, x = layer(draw), numbers(draw, 2, 5, 12)
+    mine, x = Adapter(made, draw), numbers(draw, 2, 5, 12)
     allowed = draw.mask(2, 5, 5).cpu()
-    expect.close(
-        Adapter(made, oracle)(x, None, allowed),
-        judged(oracle, x, None, allowed),
+    inverted = judged(mine.oracle, x, None, ~allowed)
+    mine.check(
         "with a mask the output is not that of PyTorch.",
-        [
-            (judged(oracle, x), "the mask changes nothing."),
-            (
-                judged(oracle, x, None, ~allowed),
-                "True means that a query may look.",
-            ),
+        x,
+        None,
+        allowed,
+        mistakes=[
+            (judged(mine.oracle, x), "the mask changes nothing."),
+            (inverted, "True means that a query may look."),
         ],
     )
-    source, allowed = numbers(draw, 2, 7, 12), draw.mask(2, 5, 7).cpu()
-    expect.close(
-        Adapter(made, oracle)(x, source, allowed),
-        judged(oracle, x, source, allowed),
+    mine.check(
         "with a mask over another source the output is not that of PyTorch.",
+        x,
+        numbers(draw, 2, 7, 12),
+        draw.mask(2, 5, 7).cpu(),
     )
 
 
 @requires(8)
 def empty_rows(made, draw):
     """A query that may look at nothing gets the output's bias alone."""
-    oracle, x = layer(draw), numbers(draw, 1, 3, 12)
+    mine, x = Adapter(made, draw), numbers(draw, 1, 3, 12)
     allowed = torch.tensor([[[True] * 3, [False] * 3, [True] * 3]])
-    got = Adapter(made, oracle)(x, None, allowed)[0, 1]
+    got = mine(x, None, allowed)[0, 1]
     expect.that(got.isfinite(), "it gives NaN: softmax over nothing.")
     expect.close(
         got,
-        oracle.out_proj.bias,
+        mine.oracle.out_proj.bias,
         "its context must be zero, so that the bias is left.",
     )
 
@@ -181,36 +172,31 @@ def empty_rows(made, draw):
 def any_number_of_heads(made, draw):
     """It works with 1, 2, 6 and 12 heads, and with equal length and heads."""
     for heads in (1, 2, 6, 12):
-        oracle, x = layer(draw, heads), numbers(draw, 1, heads, 12)
-        expect.close(
-            Adapter(made, oracle)(x),
-            judged(oracle, x),
+        Adapter(made, draw, heads).check(
             f"with {heads} heads and {heads} positions it goes wrong.",
+            numbers(draw, 1, heads, 12),
         )
 
 
 @requires(6)
 def rows_are_alone(made, draw):
     """Rows of a batch do not see each other."""
-    oracle, x = layer(draw), numbers(draw, 3, 4, 12)
-    mine = Adapter(made, oracle)
-    alone = mine(x[1:2])
-    expect.close(mine(x)[1:2], alone, "a row gives something else alone.")
-    expect.close(
-        alone,
-        judged(oracle, x[1:2]),
+    mine, x = Adapter(made, draw), numbers(draw, 3, 4, 12)
+    together = mine(x)[1:2]
+    expect.close(together, mine(x[1:2]), "a row gives something else alone.")
+    mine.check(
         "alone and in a batch a row gives the same, but not what PyTorch "
         "gives.",
+        x[1:2],
     )
 
 
 @requires(4)
 def large_scores(made, draw):
     """Large scores do not overflow."""
-    oracle, x = layer(draw), 1000 * numbers(draw, 1, 4, 12)
-    got = Adapter(made, oracle)(x)
-    expect.that(got.isfinite(), "the exponential of a score overflows.")
-    expect.close(got, judged(oracle, x), "finite, but not attention.")
+    mine, x = Adapter(made, draw), 1000 * numbers(draw, 1, 4, 12)
+    expect.that(mine(x).isfinite(), "the exponential of a score overflows.")
+    mine.check("finite, but not attention.", x)
 
 
 @requires(4)

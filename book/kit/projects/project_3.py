@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from kit.exercises import expect
-from kit.projects import requires
+from kit.projects import numbers, requires, tensor
 from lib.transformer import Transformer, TransformerConfig
 
 Ids = list[list[int]]
@@ -39,9 +39,13 @@ VOCABULARIES = (11, 13)
 
 
 class Adapter:
-    """Tensors outside, somebody's structure of plain lists inside."""
+    """Tensors outside, somebody's structure of plain lists inside.
+
+    Beside it stands the book's model with the same weights.
+    """
 
     def __init__(self, made: type, oracle: Transformer) -> None:
+        self.oracle = oracle
         config = {
             name: getattr(oracle.config, name)
             for name in (*SIZES, "encoder_layers", "decoder_layers")
@@ -51,12 +55,14 @@ class Adapter:
 
     def __call__(self, source: Tensor, target: Tensor) -> Tensor:
         """Its logits."""
-        got = self.mine.logits(source.tolist(), target.tolist())
-        expect.that(
-            isinstance(got, list),
-            f"logits gives a {type(got).__name__}, not lists of numbers.",
-        )
-        return torch.tensor(got, dtype=torch.float64)
+        logits = self.mine.logits(source.tolist(), target.tolist())
+        return tensor(logits, "logits")
+
+    def check(self, source: Tensor, target: Tensor, hint: str) -> None:
+        """Its logits are the book's."""
+        logits = self(source, target)
+        expect.tensor(logits, (*target.shape, 13), what="the logits")
+        expect.close(logits, self.oracle(source, target), hint)
 
 
 def model(draw, layers: tuple[int, int] = (1, 1)) -> Transformer:
@@ -71,7 +77,7 @@ def model(draw, layers: tuple[int, int] = (1, 1)) -> Transformer:
     )
     oracle = Transformer(config).double().eval().requires_grad_(False)
     for weight in oracle.parameters():
-        drawn = draw.normal(*weight.shape, dtype=torch.float64).cpu()
+        drawn = numbers(draw, *weight.shape)
         weight.copy_(0.4 * drawn + (weight.ndim == 1) * 0.5)
     return oracle
 
@@ -87,13 +93,8 @@ def texts(draw, batch: int, source: int, target: int) -> tuple[Tensor, Tensor]:
 @requires(14)
 def one_sentence(made, draw):
     """One sentence, one layer each: the logits are the book's."""
-    oracle = model(draw)
-    source, target = texts(draw, 1, 5, 4)
-    got = Adapter(made, oracle)(source, target)
-    expect.tensor(got, (1, 4, 13), what="the logits")
-    expect.close(
-        got,
-        oracle(source, target),
+    Adapter(made, model(draw)).check(
+        *texts(draw, 1, 5, 4),
         "the logits are not the book's: compare the embeddings first, then "
         "the encoder, then each part of the decoder.",
     )
@@ -102,11 +103,8 @@ def one_sentence(made, draw):
 @requires(6)
 def deeper(made, draw):
     """Several layers and a batch of several sentences."""
-    oracle = model(draw, layers=(3, 2))
-    source, target = texts(draw, 3, 6, 5)
-    expect.close(
-        Adapter(made, oracle)(source, target),
-        oracle(source, target),
+    Adapter(made, model(draw, layers=(3, 2))).check(
+        *texts(draw, 3, 6, 5),
         "with three layers in the encoder and two in the decoder the logits "
         "are not the book's.",
     )
@@ -115,13 +113,12 @@ def deeper(made, draw):
 @requires(12)
 def padding(made, draw):
     """PAD in the source changes nothing."""
-    oracle = model(draw)
+    mine = Adapter(made, model(draw))
     source, target = texts(draw, 2, 6, 4)
     source[1, 4:] = 0
-    mine = Adapter(made, oracle)
-    expect.close(
-        mine(source, target),
-        oracle(source, target),
+    mine.check(
+        source,
+        target,
         "where the source ends in PAD the logits are not the book's.",
     )
     expect.close(
@@ -134,9 +131,8 @@ def padding(made, draw):
 @requires(10)
 def no_leak(made, draw):
     """A later target token changes no earlier logits."""
-    oracle = model(draw)
+    mine = Adapter(made, model(draw))
     source, target = texts(draw, 1, 5, 6)
-    mine = Adapter(made, oracle)
     before = mine(source, target)
     target[0, 4] = 3 + (target[0, 4] - 2) % 9
     after = mine(source, target)
@@ -153,18 +149,16 @@ def no_leak(made, draw):
 @requires(6)
 def order(made, draw):
     """It knows the order of the source."""
-    oracle = model(draw)
-    source = torch.tensor([[3, 4, 5, 6]])
-    target = torch.tensor([[1, 5]])
-    mine = Adapter(made, oracle)
-    flipped = mine(source.flip(1), target)
+    mine = Adapter(made, model(draw))
+    source, target = torch.tensor([[3, 4, 5, 6]]), torch.tensor([[1, 5]])
+    flipped = source.flip(1)
     expect.that(
-        not torch.allclose(mine(source, target), flipped),
+        not torch.allclose(mine(source, target), mine(flipped, target)),
         "the source backwards gives the same: positions are missing.",
     )
-    expect.close(
+    mine.check(
         flipped,
-        oracle(source.flip(1), target),
+        target,
         "the source backwards does not give the book's logits.",
     )
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kit.exercises import expect
-from kit.projects import requires
+from kit.projects import numbers, requires, tensor
 
 Rows = list[list[float]]
 
@@ -56,7 +56,7 @@ class Adapter:
     def append(self, row: int, times: int = 1) -> None:
         """New positions with drawn keys and values."""
         for _ in range(times):
-            pair = self.draw.normal(2, WIDTH, dtype=torch.float64).cpu()
+            pair = numbers(self.draw, 2, WIDTH)
             self.mine.append(row, *pair.tolist())
             self.plain[row].append(pair)
 
@@ -99,13 +99,11 @@ def attention_through_it(made, draw):
     cache = Adapter(made, 1, draw)
     for length in range(1, 6):
         cache.append(0)
-        query = draw.normal(1, WIDTH, dtype=torch.float64).cpu()
-        keys, values = (
-            torch.tensor(t, dtype=torch.float64) for t in cache.mine.read(0)
-        )
+        query = numbers(draw, 1, WIDTH)
+        read = (tensor(rows, "read") for rows in cache.mine.read(0))
         pairs = torch.stack(cache.plain[0], 1)
         expect.close(
-            scaled_dot_product_attention(query, keys, values),
+            scaled_dot_product_attention(query, *read),
             scaled_dot_product_attention(query, *pairs),
             f"at position {length} the outputs differ.",
         )

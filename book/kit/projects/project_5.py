@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kit.exercises import expect
-from kit.projects import requires
+from kit.projects import numbers, requires, tensor
 
 
 class Rows:
@@ -64,34 +64,28 @@ class Adapter:
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Its output; `counted` are the queries, keys and values."""
         self.counted = tuple(Rows(t.tolist()) for t in (q, k, v))
-        got = self.mine.attend(*self.counted)
-        expect.that(
-            isinstance(got, list),
-            f"attend gives a {type(got).__name__}, not lists of numbers.",
-        )
-        return torch.tensor(got, dtype=torch.float64)
+        return tensor(self.mine.attend(*self.counted), "attend")
 
-    def judged(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return scaled_dot_product_attention(q, k, v, self.mask)
+    def check(self, x: tuple[Tensor, ...], hint: str, mistakes=()) -> None:
+        """Its output is that of PyTorch with the mask."""
+        expected = scaled_dot_product_attention(*x, self.mask)
+        expect.close(self(*x), expected, hint, mistakes)
 
 
 CASES = ((9, 3, []), (9, 1, []), (10, 3, [0]), (12, 2, [4, 7]), (5, 9, [2]))
 
 
 def inputs(draw, length: int, scale: float = 1.0) -> tuple[Tensor, ...]:
-    drawn = (draw.normal(length, w, dtype=torch.float64) for w in (4, 4, 3))
-    return tuple(scale * t.cpu() for t in drawn)
+    return tuple(scale * numbers(draw, length, w) for w in (4, 4, 3))
 
 
 @requires(16)
 def is_attention(made, draw):
     """It gives what attention with the mask gives."""
     for length, window, landmarks in CASES:
-        sparse = Adapter(made, length, window, landmarks)
         x = inputs(draw, length)
-        expect.close(
-            sparse(*x),
-            sparse.judged(*x),
+        Adapter(made, length, window, landmarks).check(
+            x,
             f"with length {length}, window {window} and landmarks "
             f"{landmarks} the output is not that of PyTorch.",
             [
@@ -99,10 +93,7 @@ def is_attention(made, draw):
                     scaled_dot_product_attention(*x, is_causal=True),
                     "every earlier position is seen, not only the window.",
                 ),
-                (
-                    scaled_dot_product_attention(*x),
-                    "later positions are seen.",
-                ),
+                (scaled_dot_product_attention(*x), "later ones are seen."),
             ],
         )
 
@@ -148,11 +139,10 @@ def long_texts(made, draw):
         x = inputs(draw, length)
         got = sparse(*x)
         fetched.append(sparse.counted[1].fetched)
-        last = (t[-3:] for t in (x[0], sparse.mask))
-        q, mask = last
+        last = scaled_dot_product_attention(*x, sparse.mask)[-3:]
         expect.close(
             got[-3:],
-            scaled_dot_product_attention(q, *x[1:], mask),
+            last,
             f"the last outputs of {length} positions are wrong.",
         )
     expect.that(
@@ -166,9 +156,8 @@ def long_texts(made, draw):
 def large_scores(made, draw):
     """Large scores do not overflow."""
     sparse, x = Adapter(made, 8, 3, [0]), inputs(draw, 8, 300.0)
-    got = sparse(*x)
-    expect.that(got.isfinite(), "the exponential of a score overflows.")
-    expect.close(got, sparse.judged(*x), "finite, but not attention.")
+    expect.that(sparse(*x).isfinite(), "the exponential of a score overflows.")
+    sparse.check(x, "finite, but not attention.")
 
 
 @requires(6)
