@@ -1,4 +1,4 @@
-"""The old names of modules: what a notebook of before 2027 imports.
+"""The old names of modules, and in them: what notebooks before 2027 import.
 
 Not taught. It goes with 2027: what no chapter teaches stood in `lib` and
 stands in `kit` now, and `from lib.exercises import check` is still answered.
@@ -7,7 +7,8 @@ stands in `kit` now, and `from lib.exercises import check` is still answered.
 import sys
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
 
 TO_KIT = """conformance dates exercises explorers figures gallery interop
     launching meter one_text projects shapes trained workers""".split()
@@ -17,6 +18,33 @@ MOVED = {f"lib.{name}": f"kit.{name}" for name in TO_KIT} | {
     "lib.findings": "lib.diagnose.report",
     "lib.lists": "lib.validate.lists",
 }
+RENAMED = {
+    "kit.figures": {"masks": "kit.figures.masks.mask_panels"},
+    "kit.meter": {"kept_bytes": "kit.meter.saved_bytes"},
+    "lib.cache": {"PastAttention": "lib.cache.CachedSelfAttention"},
+    "lib.diagnose.convention": {"Patient": "lib.diagnose.convention.Probe"},
+    "lib.parallel": {
+        "AddUp": "lib.parallel.ReduceFromRegion",
+        "CopyToAll": "lib.parallel.CopyToRegion",
+        "own_stretch": "lib.parallel.shard",
+    },
+}
+
+
+def on_workers(task, world=2, *options, **given):
+    """As of `kit.launching`, which calls the number of workers world_size."""
+    launching = import_module("kit.launching")
+    return launching.on_workers(task, world, *options, **given)
+
+
+def one_text_model(*options, **given):
+    """As of `kit.trained`, which returns the vocabulary of both sides."""
+    trained = import_module("kit.trained")
+    model, tokens, _, card = trained.one_text_model(*options, **given)
+    return model, tokens, card
+
+
+AS_BEFORE = {"lib.launching": on_workers, "lib.one_text": one_text_model}
 
 
 class Moved(MetaPathFinder, Loader):
@@ -26,15 +54,33 @@ class Moved(MetaPathFinder, Loader):
         package, module, rest = (*name.split(".", 2), "", "")[:3]
         if new := MOVED.get(f"{package}.{module}"):
             return ModuleSpec(name, self, origin=f"{new}.{rest}".rstrip("."))
-        return None
+        if name not in RENAMED:
+            return None
+        spec = PathFinder.find_spec(name, path)
+        spec.loader = Renamed(name, spec.origin)
+        return spec
 
     def create_module(self, spec):
         module = import_module(spec.origin)
         self.own = module.__spec__
+        if function := AS_BEFORE.get(spec.name):
+            names = vars(module) | {function.__name__: function}
+            module = ModuleType(spec.name)
+            vars(module).update(names)
         return module
 
     def exec_module(self, module):
         module.__spec__ = self.own
+
+
+class Renamed(SourceFileLoader):
+    """Runs a module, then gives what it holds its old names too."""
+
+    def exec_module(self, module):
+        super().exec_module(module)
+        for old, new in RENAMED[self.name].items():
+            home, _, name = new.rpartition(".")
+            setattr(module, old, getattr(import_module(home), name))
 
 
 sys.meta_path.insert(0, Moved())  # before a folder that was left behind

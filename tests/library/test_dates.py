@@ -1,9 +1,9 @@
 """kit.dates: many ways to write a date, and never two dates for a text."""
 
 import hashlib
-import itertools
 import random
 from datetime import date, datetime, timedelta
+from functools import partial
 
 import pytest
 import torch
@@ -18,12 +18,13 @@ from kit.dates import (
     characters,
     collate,
     generate,
+    in_buckets,
     ordinal,
     splits,
     styles,
     write,
 )
-from tests.library.draw import DEVICE, refused
+from tests.library.refusals import no_integer, no_size, refuses
 
 DAY = date(2019, 3, 3)
 ISO = characters(["0123456789-"])
@@ -38,11 +39,6 @@ def parts():
 @pytest.fixture(scope="module")
 def examples(parts):
     return generate(parts["validation"])
-
-
-@pytest.fixture(scope="module")
-def source(examples):
-    return characters([e.text for e in examples])
 
 
 @pytest.mark.parametrize(
@@ -86,19 +82,13 @@ def test_no_text_stands_for_two_dates():
 
 def test_splits_share_no_day_and_lose_none(parts):
     days = [day for part in parts.values() for day in part]
-    assert {name: len(part) for name, part in parts.items()} == {
-        "test": 5_000,
-        "validation": 5_000,
-        "train": 63_049,
-    }
+    sizes = {name: len(part) for name, part in parts.items()}
+    assert sizes == {"test": 5_000, "validation": 5_000, "train": 63_049}
     assert len(set(days)) == len(days) == (LAST - FIRST).days + 1
     assert (min(days), max(days)) == (FIRST, LAST)
     for part in parts.values():  # shuffled, so that each has every month
         assert {day.month for day in part} == set(range(1, 13))
         assert {day.year for day in part} == set(range(1900, 2100))
-
-
-def test_a_split_is_that_of_its_seed_and_of_its_size(parts):
     assert splits() == parts
     assert splits(1)["test"] != parts["test"]
     assert len(splits(0, 7)["validation"]) == 7
@@ -112,6 +102,10 @@ def test_generate_takes_the_days_in_turn(parts, examples):
     assert generate(days, seed=1) != examples
     few = generate(days, 20, languages=["sv", "ro"])
     assert {e.language for e in few} == {"sv", "ro"}
+    for day, (text, _, language) in zip(days[:500], examples, strict=False):
+        texts = [write(day, language, style) for style in styles(language)]
+        cases = {str(f(t)) for t in texts for f in (str, str.lower, str.upper)}
+        assert text in cases
 
 
 def test_a_seed_means_the_same_dates_on_every_machine(parts, monkeypatch):
@@ -128,23 +122,6 @@ def test_only_english_has_more_styles():
     assert styles("enm") == styles("de")  # Middle English is another language
 
 
-def test_the_text_is_the_date(examples):
-    for example in examples[:500]:
-        day = date.fromisoformat(example.iso)
-        texts = [
-            write(day, example.language, style)
-            for style in styles(example.language)
-        ]
-        cases = {str(f(t)) for t in texts for f in (str, str.lower, str.upper)}
-        assert example.text in cases
-
-
-def test_characters():
-    vocabulary = characters(["3 mars"])
-    assert vocabulary.tokens[4:] == [" ", "3", "a", "m", "r", "s"]
-    assert vocabulary.decode(vocabulary.encode("3 mars", eos=True)) == "3 mars"
-
-
 def test_collate():
     pair = [Example("ab", "12", "en"), Example("b", "1", "en")]
     ids = collate(pair, characters(["ab"]), ISO)
@@ -152,134 +129,90 @@ def test_collate():
     assert ids.source.tolist() == [[4, 5], [5, 0]]
     assert ids.decoder_input.tolist() == [[1, one, two], [1, one, 0]]
     assert ids.target.tolist() == [[one, two, 2], [one, 2, 0]]
-    moved = ids.to(DEVICE)
-    assert type(moved) is type(ids) and moved.target.device.type == DEVICE.type
-    assert {part.device.type for part in ids.to("meta")} == {"meta"}
+    moved = ids.to("meta")
+    assert type(moved) is type(ids)
+    assert all(part.is_meta for part in moved)
 
 
-def everything(some, vocabulary):
-    return sorted(
-        (vocabulary.decode(text), ISO.decode(iso))
-        for batch in some
-        for text, iso in zip(batch.source, batch.target, strict=True)
-    )
+def cut(items, size):
+    return [items[i : i + size] for i in range(0, len(items), size)]
 
 
-@pytest.mark.parametrize("bucket", [1, 3])
-def test_batches_lose_nothing(examples, source, bucket):
-    some = batches(examples[:700], source, ISO, bucket=bucket)
-    wanted = sorted((e.text, e.iso) for e in examples[:700])
-    assert everything(some, source) == wanted
-    assert sorted(len(b.source) for b in some) == [60] + [64] * 10
+def test_examples_are_shuffled_and_sorted_by_length_in_buckets(examples):
+    """The batches of all buckets are shuffled again."""
+    some, seed = examples[:330], 1
+    random.Random(seed).shuffle(mixed := [*some])
+    assert in_buckets(some, 32, 1, seed) == cut(mixed, 32)
+    pools = [sorted(p, key=lambda e: len(e.text)) for p in cut(mixed, 160)]
+    wanted = [part for pool in pools for part in cut(pool, 32)]
+    found = in_buckets(some, 32, 5, seed)
+    assert sorted(found) == sorted(wanted) and found != wanted
+    assert some == examples[:330]  # the list of the caller stays as it was
 
 
-def lengths(batch):
-    return (batch.source != 0).sum(dim=1).tolist()
-
-
-def test_a_bucket_holds_neighbours_in_length(examples, source):
-    """One bucket of five batches: no length is inside of two ranges."""
-    made = batches(examples[:320], source, ISO, size=64, bucket=5)
-    ranges = sorted((min(lengths(b)), max(lengths(b))) for b in made)
-    for (_, longest), (shortest, _) in itertools.pairwise(ranges):
-        assert longest <= shortest
-    assert [min(lengths(b)) for b in made] != [least for least, _ in ranges]
-
-
-def test_the_batches_of_buckets_are_shuffled(examples, source):
-    """Else the short half of every bucket would come before the long one."""
-    made = batches(examples[:640], source, ISO, size=64, bucket=2)
-    pairs = zip(made[::2], made[1::2], strict=True)
-    assert not all(max(lengths(a)) <= min(lengths(b)) for a, b in pairs)
-
-
-def test_without_buckets_nothing_is_sorted(examples, source):
+@pytest.mark.parametrize("given", [(64, 1, 0), (32, 5, 1)])
+def test_batches_are_what_is_collated(examples, given):
     some = examples[:200]
-    made = batches(some, source, ISO)
-    assert some == examples[:200]  # the list of the caller stays as it was
-    random.Random(0).shuffle(some)
-    for start, batch in zip(range(0, 200, 64), made, strict=True):
-        expected = collate(some[start : start + 64], source, ISO)
-        assert torch.equal(batch.source, expected.source)
-    other = batches(examples[:200], source, ISO, seed=1)
-    assert not torch.equal(other[0].source, made[0].source)
-
-
-def batched(**changed):
-    given = {"examples": generate([DAY]), "source": ISO, "target": ISO}
-    return batches(**given | changed)
-
-
-def collated(**changed):
-    given = {"examples": generate([DAY]), "source": ISO, "target": ISO}
-    return collate(**given | changed)
-
-
-def generated(**changed):
-    return generate(**{"days": [DAY]} | changed)
+    source = characters([example.text for example in some])
+    options = {} if given == (64, 1, 0) else given
+    made = batches(some, source, ISO, *options)
+    for batch, part in zip(made, in_buckets(some, *given), strict=True):
+        for ids, expected in zip(
+            batch, collate(part, source, ISO), strict=True
+        ):
+            assert torch.equal(ids, expected)
 
 
 def written(day=DAY, language="de", style="full"):
     return write(day, language, style)
 
 
-REFUSED = {
-    written: [
-        ("day", "2019-03-03", TypeError, "datetime.date", "str"),
-        ("day", datetime(2019, 3, 3), TypeError, "date", "datetime"),
-        ("language", 5, TypeError, "a string", "int"),
-        ("language", "xx", ValueError, "Babel", "'xx'"),
-        ("language", "", ValueError, "Babel", "''"),
-        ("style", "short", ValueError, "medium", "'short'"),
-        ("style", "ordinal", ValueError, "full", "'ordinal'"),
-        ("style", None, TypeError, "a string", "NoneType"),
-    ],
-    ordinal: [
-        ("number", 0, ValueError, "at least 1", "0"),
-        ("number", 1.0, TypeError, "an integer", "float"),
-    ],
-    splits: [
-        ("held_out", 0, ValueError, "1 to 36524", "0"),
-        ("held_out", 36_525, ValueError, "1 to 36524", "36525"),
-        ("held_out", 0.1, TypeError, "an integer", "float"),
-        ("seed", "a", TypeError, "an integer", "str"),
-    ],
-    generated: [
-        ("days", [], ValueError, "at least one", "none"),
-        ("days", DAY, TypeError, "a list of dates", "date"),
-        ("days", ["x"], TypeError, "date", "str"),
-        ("count", 0, ValueError, "at least 1", "0"),
-        ("seed", None, TypeError, "an integer", "NoneType"),
-        ("languages", [], ValueError, "one", "none"),
-        ("languages", "en", TypeError, "a list", "str"),
-        ("languages", ["xx"], ValueError, "Babel", "xx"),
-    ],
-    collated: [
-        ("examples", [], ValueError, "at least one", "none"),
-        ("source", "ab", TypeError, "Vocabulary", "str"),
-    ],
-    batched: [
-        ("examples", [], ValueError, "at least one", "none"),
-        ("examples", "ab", TypeError, "a list", "str"),
-        ("examples", ["ab"], TypeError, "an Example", "str"),
-        ("source", None, TypeError, "Vocabulary", "NoneType"),
-        ("target", "0", TypeError, "a Vocabulary", "str"),
-        ("size", 0, ValueError, "at least 1", "0"),
-        ("bucket", 0, ValueError, "at least 1", "0"),
-        ("seed", 0.5, TypeError, "an integer", "float"),
-    ],
-}
+def in_language(language):
+    return generate([DAY], languages=["de", "de", language])
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("call", "argument", "bad", "kind", "expected", "got"),
-    [(call, *row) for call, rows in REFUSED.items() for row in rows],
+make = partial(generate, days=[DAY])
+arguments = {"examples": generate([DAY]), "source": ISO, "target": ISO}
+together, cut_up = partial(collate, **arguments), partial(batches, **arguments)
+EMPTY, TEXT = {"none": []}, {"str": "ab"}
+NO_DATE = {"str": "2019-03-03", "datetime": datetime(2019, 3, 3)}
+NO_LANGUAGE = {repr(name): name for name in ("xx", "")}
+NO_STYLE = {repr(style): style for style in ("short", "ordinal")}
+FEW = {"0": 0, "36525": 36_525}
+test_bad_input_is_refused = refuses(
+    ("day", written, TypeError, "a datetime.date", NO_DATE),
+    ("language", written, TypeError, "a string", {"int": 5}),
+    ("language", written, ValueError, "that Babel knows", NO_LANGUAGE),
+    ("style", written, TypeError, "a string", {"NoneType": None}),
+    ("style", written, ValueError, "full, long, medium", NO_STYLE),
+    *no_size(ordinal, "number"),
+    *no_integer(splits, "held_out", "seed"),
+    ("held_out", splits, ValueError, "1 to 36524", FEW),
+    ("days", make, TypeError, "a list of dates", {"date": DAY}),
+    ("days", make, ValueError, "at least one", EMPTY),
+    ("an item of days", make, TypeError, "a datetime.date", {"str": ["x"]}),
+    ("count", make, ValueError, "at least 1", {"0": 0}),
+    *no_integer(make, "seed"),
+    ("languages", make, TypeError, "a list of strings", TEXT),
+    ("languages", make, ValueError, "at least one", EMPTY),
+    ("language", in_language, ValueError, "that Babel knows", NO_LANGUAGE),
+    *(
+        row
+        for call in (together, cut_up)
+        for row in (
+            ("examples", call, TypeError, "a list of examples", TEXT),
+            ("examples", call, ValueError, "at least one", EMPTY),
+            (
+                "an item of examples",
+                call,
+                TypeError,
+                "Example",
+                {"str": ["a"]},
+            ),
+            ("source", call, TypeError, "a Vocabulary", TEXT),
+            ("target", call, TypeError, "a Vocabulary", TEXT),
+        )
+    ),
+    *no_size(cut_up, "size", "bucket"),
+    *no_integer(cut_up, "seed"),
 )
-def test_refuses(call, argument, bad, kind, expected, got):
-    is_item = isinstance(bad, list) and kind is TypeError
-    named = f"an item of {argument}" if is_item else argument
-    if bad == ["xx"]:
-        named = "language"
-    with refused(kind, named, expected, got):
-        call(**{argument: bad})

@@ -4,6 +4,7 @@ import copy
 import math
 import runpy
 from functools import partial
+from itertools import cycle
 
 import pytest
 import torch
@@ -15,20 +16,20 @@ from lib.attention import attention
 from lib.diagnose import __main__ as shell
 from lib.diagnose import checks
 from lib.diagnose.checks import PROPERTIES, diagnose
-from lib.diagnose.convention import Convention, Probe, prepare
-from lib.diagnose.report import factor, hearing, judge, message
-from lib.efficient import GroupedQueryAttention
+from lib.diagnose.convention import prepare
+from lib.diagnose.report import factor, hearing, message
 from lib.heads import MultiHeadAttention
-from tests.library.draw import close, refused, same
+from tests.library.draw import close, same
+from tests.library.refusals import refuses
 
-INVERTED_PER_HEAD = {"mask": "ignore", "mask_axes": "(n h) q k"}
 TORCHS = "q k v attn_mask=mask -> out weights"
 # How an attention is called.
 PLAIN = {"call": "q k v -> out", "mask": "none"}
+LOWEST = "additive min"
 ON_X = {"call": "x -> out", "mask": "none"}
 CAUSAL = {"call": "x -> out", "mask": "causal"}
 MODULE = {"call": "x mask -> out weights", "width": 32, "heads": 4}
-MHA = {"call": TORCHS, "heads": 2, **INVERTED_PER_HEAD}
+MHA = {"call": TORCHS, "mask": "ignore", "mask_axes": "(n h) q k", "heads": 2}
 
 
 def sdpa(q, k, v, may_attend=None):
@@ -49,58 +50,48 @@ def triangle(diagonal, attend=attention):
     return f
 
 
-def sound(width, heads, length):
-    """Attentions without a bug: functions that ask what is wrong with them."""
+def called(f, **how):
+    return f, how
 
-    def ask(f, call="q k v mask -> out", **how):
-        sizes = {"width": width, "heads": heads, "length": length}
-        return lambda: diagnose(f, call, **sizes | how)
 
+def sound(width, heads):
+    """Attentions without a bug, and how each wants to be called."""
     ours = MultiHeadAttention(width, heads, 0.2)
     with_weights = partial(ours, need_weights=True)
     mha = torchs(width, heads, dropout=0.1)
     by_head = partial(mha, average_attn_weights=False)
-    late = nn.MultiheadAttention(width, heads)
     causal = triangle(0, lambda *x: mha(*x[:3], attn_mask=~x[3])[0])
-    additive = {"mask": "additive", "mask_axes": "(n h) q k"}
-    lowest = additive | {"mask": "additive min"}
-    keys = {"mask": "ignore", "mask_axes": "n k", "axes": "l n d"}
-    each_head, one_head = {"axes": "n h l d"}, {"axes": "l d", "heads": 1}
-    ones = each_head | {"mask": "ones", "mask_axes": "n 1 q k"}
-    floats = each_head | {"mask": "float ones"}
-    merged = {"axes": "n h l d -> n l (h d)", "mask": "none"}
+    late = nn.MultiheadAttention(width, heads)
+    keys = {"call": "q k v key_padding_mask=mask -> out weights"}
+    keys |= {"axes": "l n d", "mask": "ignore", "mask_axes": "n k"}
+    split = {"axes": "n h l d", "mask_axes": "n 1 q k"}
+    merged = PLAIN | {"axes": "n h l d -> n l (h d)"}
     return {
-        "SDPA": ask(sdpa, "q k v may_attend=mask -> out", **each_head),
-        "ours": ask(attention, heads=1),
-        "one by one": ask(attention, axes="h l d", mask_axes="1 q k"),
-        "our module": ask(ours),
-        "its method": ask(ours.forward),
-        "its weights": ask(with_weights, "q k v mask -> out weights"),
-        "grouped": ask(GroupedQueryAttention(width, heads, 1)),
-        "torch's": ask(by_head, TORCHS, **INVERTED_PER_HEAD),
-        "torch's, additive": ask(mha, TORCHS, **additive),
-        "torch's, lowest": ask(mha, TORCHS, **lowest),
-        "torch's, causal": ask(causal, **CAUSAL, module=mha),
-        "torch's, keys only": ask(
-            late, "q k v key_padding_mask=mask -> out weights", **keys
+        "by keyword": called(
+            sdpa, call="q k v may_attend=mask -> out", axes="n h l d"
         ),
-        "zeros and ones": ask(
-            lambda q, k, v, mask: sdpa(q, k, v, mask == 1), **ones
+        "one by one": called(attention, axes="h l d", mask_axes="1 q k"),
+        "a method": called(ours.forward),
+        "weights": called(with_weights, call="q k v mask -> out weights"),
+        "torch's": called(by_head, **MHA | {"heads": heads}),
+        "additive": called(mha, **MHA | {"heads": heads, "mask": "additive"}),
+        "lowest": called(mha, **MHA | {"heads": heads, "mask": LOWEST}),
+        "causal": called(causal, **CAUSAL, module=mha),
+        "keys only": called(late, **keys),
+        "ones": called(
+            lambda q, k, v, mask: sdpa(q, k, v, mask == 1),
+            **split | {"mask": "ones"},
         ),
-        "floating zeros and ones": ask(
+        "floating ones": called(
             lambda q, k, v, mask: [None, sdpa(q, k, v, mask > 0)],
-            "q k v mask -> _ out",
-            **floats,
+            **split | {"call": "q k v mask -> _ out", "mask": "float ones"},
         ),
-        "merged by itself": ask(
-            lambda q, k, v: sdpa(q, k, v).transpose(1, 2).flatten(2),
-            "q k v -> out",
-            **merged,
+        "merged": called(
+            lambda q, k, v: sdpa(q, k, v).transpose(1, 2).flatten(2), **merged
         ),
-        "without a batch": ask(
+        "without a batch": called(
             lambda q, k, v, mask: (sdpa(q, k, v, mask), sdpa(q, k, k, mask)),
-            mask_axes="q k",
-            **one_head,
+            **{"axes": "l d", "heads": 1, "mask_axes": "q k"},
         ),
     }
 
@@ -108,12 +99,15 @@ def sound(width, heads, length):
 SIZES = [(16, 2, 7), (24, 4, 5), (8, 1, 6), (33, 3, 9)]
 
 
-@pytest.mark.covered(1)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", sound(*SIZES[0]))
+@pytest.mark.parametrize(
+    ("name", "size"), [*zip(sound(16, 2), cycle(SIZES), strict=False)]
+)
 def test_nothing_is_reported_that_is_not_there(name, size):
-    report = sound(*size)[name]()
-    is_finite = name == "torch's, lowest"  # then an empty row is a mean
+    width, heads, length = size
+    f, how = sound(width, heads)[name]
+    sizes = {"width": width, "heads": heads, "length": length}
+    report = diagnose(f, **sizes | how)
+    is_finite = name == "lowest"  # then an empty row is a mean
     assert report.fails == ("fully masked row",) * is_finite, report
     assert report["call"].verdict == "holds"
     notes = [f.name for f in report.findings if f.verdict == "note"]
@@ -190,17 +184,15 @@ class PerHead(nn.Module):
         return torch.einsum("nhle,hed->nld", out, self.W_o)
 
 
-class Matrix(nn.Module):
-    """One matrix, written the other way round or of an odd shape."""
+class Transposed(nn.Module):
+    """A linear layer, its matrix written the other way round."""
 
-    def __init__(self, *shape):
+    def __init__(self):
         super().__init__()
-        self.W = nn.Parameter(torch.randn(shape) / 4)
+        self.W = nn.Parameter(torch.randn(32, 96) / 4)
 
     def forward(self, x):
-        if self.W.ndim == 2:
-            return x @ self.W
-        return torch.cat([x, x, x], dim=-1) + 0 * self.W.sum()
+        return x @ self.W
 
 
 def wrong_axis(scores, mask):
@@ -214,10 +206,6 @@ def small_number(scores, mask):
 class EvaluationOnly(Module):
     def weigh(self, scores, mask):
         return super().weigh(scores, mask | self.training)
-
-
-def linear(*widths):
-    return nn.Sequential(*map(nn.Linear, widths, widths[1:]))
 
 
 def rows_without_a_key(x):
@@ -240,6 +228,10 @@ def with_positions(q, k, v):
     return (q @ k.mT / 4 + places).softmax(-1) @ v
 
 
+def no_numbers(q, k, v, mask):
+    return q * mask.sum() * math.nan
+
+
 def unscaled(q, k, v):
     return F.scaled_dot_product_attention(q, k, v, scale=1.0)
 
@@ -251,6 +243,8 @@ def projected_outside(x):
 torch.manual_seed(0)  # for the weights of these modules
 LATE = triangle(-1)  # so its first query is without a key
 FROZEN = Module(8, 4, weigh=wrong_axis).requires_grad_(False)
+NARROW = nn.Sequential(nn.Linear(32, 7), nn.Linear(7, 96))
+NOT_SQUARE = ("not offered", "not square")
 NORMED = nn.Sequential(nn.LayerNorm(32), nn.Linear(32, 96))
 OUTSIDE = ON_X | {"projections": True}
 SAID = {  # attention, how it is called, verdict, words
@@ -265,11 +259,13 @@ SAID = {  # attention, how it is called, verdict, words
         (triangle(1), CAUSAL, "fails", "some hidden tokens"),
         (LATE, CAUSAL, "fails", "does not hear itself"),
         (sdpa, PLAIN, "not offered", "takes no mask"),
+        (no_numbers, {}, "not offered", "not numbers"),
     ],
     "mask before softmax": [
         (sdpa, PLAIN, "not offered", "takes no mask"),
     ],
     "softmax axis": [
+        (no_numbers, {}, "not offered", "cannot be read off"),
         (
             lambda x, mask: FROZEN(x, mask),
             MODULE | {"width": 8, "projections": True},
@@ -278,13 +274,14 @@ SAID = {  # attention, how it is called, verdict, words
         ),
     ],
     "scale": [
+        (no_numbers, {}, "not offered", "no plain dot"),
         (unscaled, PLAIN, "fails", "no scale"),
         (unscaled, PLAIN | {"scale": 1.0}, "holds", "no scale"),
         (Module(scale=32**-0.5), MODULE, "fails", "1/sqrt(d_model)"),
-        (Module(qkv=Matrix(32, 96)), MODULE, "holds", "1/sqrt(d_head)"),
+        (Module(qkv=Transposed()), MODULE, "holds", "1/sqrt(d_head)"),
         (PerHead(), ON_X | {"heads": 2}, "holds", "0.3536"),
-        (Module(qkv=Matrix(2, 5, 3)), MODULE, "not offered", "not square"),
-        (Module(qkv=linear(32, 7, 96)), MODULE, "not offered", "not square"),
+        (Module(odd=nn.Bilinear(5, 3, 2)), MODULE, *NOT_SQUARE),
+        (Module(qkv=NARROW), MODULE, *NOT_SQUARE),
         (Module(qkv=NORMED), MODULE, "not offered", "cannot be set aside"),
         (Module(turn=F.normalize), MODULE, "not offered", "no plain dot"),
         (projected_outside, OUTSIDE, "not offered", "out of reach"),
@@ -368,9 +365,6 @@ def test_a_module_is_put_back_and_random_numbers_too():
     same([p.grad for p in mine.parameters()], grads)
 
 
-# The parts.
-
-
 def test_the_numbers_are_those_of_the_definitions():
     a, b = torch.tensor([1.0, -2.0]), torch.tensor([1.0, -4.0])
     assert checks.relative_change(a, b) == 0.5
@@ -383,19 +377,16 @@ def test_the_numbers_are_those_of_the_definitions():
     weights, scores, misfit = checks.read_weights(probe)
     close(weights, torch.softmax(scores / 8**0.5, dim=-1), 8000)
     assert misfit < 1e-5 and weights.shape == (16, 2, 5, 5)
-    assert checks.check_scale(probe).seen == pytest.approx(8**-0.5, rel=1e-3)
-    t = checks.without_means(drawn(2, 4, 5))
-    close(t.mean(-1), torch.zeros(2, 4))
-    close(t.mean(-2), torch.zeros(2, 5))
 
 
 def test_findings_have_words():
-    assert judge("scale", float("nan"), 1).verdict == "not offered"
-    assert factor(8**-0.5, 8, 16).endswith("0.3536 (1/sqrt(d_head))")
-    assert "1/sqrt(d_model)" in factor(0.25, 8, 16)
-    assert "1/d_head" in factor(1 / 8, 8, 16)
-    assert factor(0.9999, 8, 16) == factor(0.9995, 8, 16)
-    assert factor(0.7, 8, 16) == "the scores are multiplied by 0.7000"
+    for seen, words in {
+        8**-0.5: "0.3536 (1/sqrt(d_head))",
+        0.25: "0.2500 (1/sqrt(d_model))",
+        0.1251: "0.1250 (1/d_head)",
+        0.7: "0.7000",
+    }.items():
+        assert factor(seen, 8, 16) == f"the scores are multiplied by {words}"
     assert message(ValueError("")) == "raises ValueError: no message"
     asked = torch.ones(4, 4).tril() > 0
     assert hearing(asked & False, asked)[1] == "nothing is heard at all"
@@ -404,69 +395,62 @@ def test_findings_have_words():
     assert hearing(odd, asked) == (1 / 12, "")
 
 
-def test_an_unreadable_number_is_no_failure():
-    probe = Probe(
-        lambda q, k, v, m: torch.full_like(q, math.nan), Convention()
-    )
-    probe.needs_mask = True
-    for name in ("mask polarity", "scale", "softmax axis"):
-        assert checks.examine(name, probe).verdict == "not offered"
+def quoted(*words):
+    return {repr(word): word for word in words}
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("options", "kind", "argument", "expected", "got"),
-    [
-        ({"call": "q v mask -> out"}, ValueError, "call", "a pattern", "q v"),
-        ({"call": "q k v mask"}, ValueError, "call", "a pattern", "mask"),
-        ({"call": "q k v -> weights"}, ValueError, "call", "a pattern", "w"),
-        ({"axes": 3}, TypeError, "axes", "a string", "int"),
-        ({"axes": "d l n"}, ValueError, "axes", "n l d", "d l n"),
-        ({"axes": "n l d -> d"}, ValueError, "axes", "n l d", "-> d"),
-        ({"mask": "maybe"}, ValueError, "mask", "keep", "maybe"),
-        ({"mask": "none"}, ValueError, "mask", "'keep'", "none"),
-        ({"call": "x -> out"}, ValueError, "mask", "'causal'", "keep"),
-        ({"mask_axes": "n q"}, ValueError, "mask_axes", "n 1 q k", "n q"),
-        ({"mask_axes": "n n k"}, ValueError, "mask_axes", "n k", "n n k"),
-        ({"mask_axes": 3}, TypeError, "mask_axes", "a string", "int"),
-        ({"width": 7, "heads": 2}, ValueError, "width", "2 heads", "7"),
-        ({"length": 3}, ValueError, "length", "at least 4", "3"),
-        ({"shape": 3}, TypeError, "an option", "axes, mask", "shape"),
-        ({"width": 4.0}, TypeError, "width", "an integer", "float"),
-        ({"positions": 1}, TypeError, "positions", "True or False", "int"),
-        ({"attention": "a"}, TypeError, "attention", "function", "str"),
-    ],
+call, on_x = (
+    partial(diagnose, attention),
+    partial(diagnose, attention, "x -> out"),
 )
-def test_an_impossible_convention_is_refused(
-    options, kind, argument, expected, got
-):
-    with refused(kind, argument, expected, got):
-        diagnose(**{"attention": attention} | options)
+NO_CALLS = quoted(
+    "q v mask -> out", "q q k v -> out", "q k v mask", "q k v -> out x"
+)
+NO_MASK_AXES = quoted("n q", "n n k", "x k")
+test_an_impossible_convention_is_refused = refuses(
+    ("attention", diagnose, TypeError, "a function", {"str": "a"}),
+    ("an option", call, TypeError, "axes, mask", {"'option'": 3}),
+    ("call", call, ValueError, "a pattern such as", NO_CALLS),
+    ("axes", call, TypeError, "a string", {"int": 3}),
+    ("axes", call, ValueError, "n l d", quoted("d l n", "n l d -> d")),
+    ("mask", call, ValueError, "one of keep, ignore", quoted("maybe")),
+    ("mask", call, ValueError, "mask='keep'", quoted("none")),
+    ("mask", on_x, ValueError, "'none' or 'causal'", quoted("keep")),
+    ("mask_axes", call, TypeError, "a string", {"int": 3}),
+    ("mask_axes", call, ValueError, "such as 'n 1 q k'", NO_MASK_AXES),
+    ("width", partial(call, heads=2), ValueError, "2 heads", {"7": 7}),
+    ("width", call, TypeError, "an integer", {"float": 4.0}),
+    ("length", call, ValueError, "at least 4", {"3": 3}),
+    ("positions", call, TypeError, "True or False", {"int": 1}),
+)
 
 
 FILE = """
-from torch.nn.functional import scaled_dot_product_attention as mine
+from lib.attention import attention
 
 def inverted(q, k, v, mask):
-    return mine(q, k, v, ~mask)
-
-class Plain:
-    def __call__(self, q, k, v, mask):
-        return mine(q, k, v, mask)
+    return attention(q, k, v, ~mask)
 """
 
 
-def test_a_file_can_be_named_in_a_shell(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("inverted", 1, "to mend first: mask polarity"),
+        ("lambda *parts: attention(*parts)", 0, "nothing; no known bug"),
+    ],
+)
+def test_a_file_can_be_named_in_a_shell(
+    name, code, words, tmp_path, capsys, monkeypatch
+):
     path = tmp_path / "mine.py"
     path.write_text(FILE)
-    assert shell.main([f"{path}:mine", "--width", "8"]) == 0
-    assert "nothing; no known bug" in capsys.readouterr().out
-    assert shell.main([f"{path}:inverted"]) == 1
-    assert "to mend first: mask polarity" in capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["diagnose", f"{path}:Plain()"])
-    monkeypatch.delitem(runpy.sys.modules, shell.__name__)
-    with pytest.raises(SystemExit, match="0"):
+    arguments = ["diagnose", f"{path}:{name}", "--width", "8"]
+    monkeypatch.setattr("sys.argv", arguments)
+    monkeypatch.delitem(runpy.sys.modules, shell.__name__, raising=False)
+    with pytest.raises(SystemExit, match=str(code)):
         runpy.run_module("lib.diagnose", run_name="__main__")
+    assert words in capsys.readouterr().out
 
 
 def test_public_hands_over_to_the_conformance_table(monkeypatch, capsys):

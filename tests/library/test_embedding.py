@@ -10,15 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.embedding import TokenEmbedding
-from tests.library.draw import (
-    DEVICE,
-    close,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
+from tests.library.draw import DEVICE, close, dtype, lead, normal, same, size
 from tests.library.refusals import no_size, refuses
 
 
@@ -46,9 +38,8 @@ def test_is_a_scaled_look_up_in_which_pad_gets_no_gradient(
 @pytest.mark.parametrize("pad_id", [None, 0, 4])
 def test_the_row_of_pad_is_zero_and_no_other(pad_id):
     zero_rows = (TokenEmbedding(7, 5, pad_id).table.weight == 0).all(-1)
-    assert zero_rows.nonzero().flatten().tolist() == (
-        [] if pad_id is None else [pad_id]
-    )
+    expected = [] if pad_id is None else [pad_id]
+    assert zero_rows.nonzero().flatten().tolist() == expected
 
 
 @pytest.mark.parametrize("d_model", [2, 256])

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -18,19 +19,14 @@ from lib.llama import (
 )
 from lib.modern import Stretch, rotary_steps
 from tests.library.draw import DEVICE, close, refused, same
-from tests.library.llama_files import (
-    CHANGES,
-    HONEST,
-    KINDS,
-    SLOWER,
-    TINY,
-    TOGETHER,
-)
+from tests.library.llama_files import HONEST, LLAMA_3_1, SIZES, SLOWER
+from tests.library.refusals import refuses
 
-BAD = pytest.mark.bad_input
 SMALL = DecoderOnlyConfig(11, 16, 4, 2, 12, 2)
 NEAR = {"rtol": 0, "atol": 1e-5}
+TINY = {"model_type": "llama"} | SIZES
 FEW = {k: v for k, v in TINY.items() if k != "num_key_value_heads"}
+MISTRAL = {"model_type": "mistral", "sliding_window": 3}
 
 
 def files():
@@ -75,21 +71,20 @@ def test_it_is_llama_and_llama_3_1(sizes, said, change):
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"window": 3}, {"tied": True}, {"kv_heads": 1}]
+    "changes", [{"window": 3}, {"tied": True}, {"kv_heads": 1}]
 )
 def test_cached_in_parts(changes):
     model, ids = small(**changes), some_ids()
     cache = model.empty_cache()
     parts = [model(part, cache) for part in ids.split((4, 1, 3, 1), dim=1)]
     close(torch.cat(parts, 1), model(ids), steps=256)
+    assert model.blocks[1].attention.window == changes.get("window")
 
 
 def test_tied_matrices_are_one():
     tied, two = small(tied=True), small()
     assert tied.output.weight is tied.table.weight
-    assert sum(p.numel() for p in two.parameters()) == 11 * 16 + sum(
-        p.numel() for p in tied.parameters()
-    )
+    assert len([*two.parameters()]) == len([*tied.parameters()]) + 1
     assert 0.2 < tied.table.weight.std() < 0.3 < 0.8 < two.table.weight.std()
 
 
@@ -108,14 +103,10 @@ def test_an_old_and_a_new_file_say_the_same():
     assert read_config(old) == read_config(fields) == config
     scaling = {k: v for k, v in SLOWER.items() if k != "rope_theta"}
     spelt = {"type" if k == "rope_type" else k: v for k, v in scaling.items()}
-    new = read_config(fields | {"rope_parameters": SLOWER})
+    stretched = replace(config, stretch=Stretch(8.0, 64, 1.0, 4.0))
+    assert read_config(fields | {"rope_parameters": SLOWER}) == stretched
     for one in (scaling, spelt, scaling | spelt):
-        assert read_config(old | {"rope_scaling": one}) == new
-    assert new == replace(config, stretch=Stretch(8.0, 64, 1.0, 4.0))
-    linear = read_config(
-        old | {"rope_scaling": {"type": "linear", "factor": 4}}
-    )
-    assert linear.stretch == Stretch(4.0, 0, 1.0, 4.0)
+        assert read_config(old | {"rope_scaling": one}) == stretched
     other = SLOWER | {"low_freq_factor": 2, "high_freq_factor": 8}
     other = read_config(fields | {"rope_parameters": other})
     assert other.stretch == Stretch(8.0, 64, 2.0, 8.0)
@@ -127,11 +118,12 @@ def test_where_a_file_says_nothing_it_is_what_transformers_takes():
         50, 32, 4, 4, 44, 2, 10_000.0, None, 1e-6, False
     )
     heads = {"num_attention_heads": 16, "model_type": "mistral"}
-    mistral = read_config(FEW | heads)
-    assert (mistral.kv_heads, mistral.window) == (8, 4_096)
-    shared = {"num_key_value_heads": None, "sliding_window": None}
-    mistral = read_config(FEW | heads | shared)
-    assert (mistral.kv_heads, mistral.window) == (16, None)
+    said = {"num_key_value_heads": None, "sliding_window": None}
+    for more, expected in (({}, (8, 4_096)), (said, (16, None))):
+        mistral = read_config(FEW | heads | more)
+        assert (mistral.kv_heads, mistral.window) == expected
+    for more in ({}, {"use_sliding_window": True}):
+        assert read_config(TINY | MISTRAL | more).window == 3
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -143,9 +135,8 @@ def test_honest_files_are_read(name):
     assert sum(p.numel() for p in model.parameters()) == weights
     assert given == fields
     slow = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    assert (model.config.stretch is None) == (not slow)
-    if slow:
-        assert model.config.stretch.factor == slow["factor"]
+    stretch = model.config.stretch
+    assert (stretch and stretch.factor) == slow.get("factor")
     said = fields.get("rope_theta", slow.get("rope_theta", 10_000.0))
     assert model.config.base == said
     assert model.config.window == fields.get("sliding_window")
@@ -155,14 +146,11 @@ def test_honest_files_are_read(name):
 def test_a_tied_model_needs_no_output_matrix():
     fields, weights, _ = files()
     fields = fields | {"tie_word_embeddings": True}
-    table = weights["model.embed_tokens.weight"]
-    for more in ({}, {"lm_head.weight": table.clone()}):
-        given = {k: v for k, v in weights.items() if k != "lm_head.weight"}
-        model = built(fields, given | more)
-        same(model.output.weight.detach(), table)
-    with refused(
-        ValueError, "lm_head.weight", "as the model is tied", "others"
-    ):
+    name, table = "lm_head.weight", weights["model.embed_tokens.weight"]
+    alone = {k: v for k, v in weights.items() if k != name}
+    for given in (alone, alone | {name: table.clone()}):
+        same(built(fields, given).output.weight.detach(), table)
+    with refused(ValueError, name, "as the model is tied", "others"):
         built(fields, weights)
 
 
@@ -174,8 +162,8 @@ def test_half_precision_of_a_file_loses_nothing(kind):
     one, other = built(fields, half), built(fields, wide)
     pairs = zip(one.parameters(), other.parameters(), strict=True)
     for ours, theirs in pairs:
-        assert ours.dtype == torch.float32
         same(ours, theirs)
+    assert ours.dtype == torch.float32
     narrow = DecoderOnly(one.config).to(DEVICE, kind).requires_grad_(False)
     load_llama(narrow, half)
     same(narrow.table.weight, half["model.embed_tokens.weight"])
@@ -205,121 +193,121 @@ def test_writing_takes_the_best_token_until_all_have_ended():
         same(found, whole[:, : min(max(last) + 1, 8)])
 
 
-@BAD
-@pytest.mark.parametrize(
-    ("field", "value", "error", "expected", "got"),
-    [
-        ("vocab_size", 0, ValueError, "at least 1", "0"),
-        ("d_ff", 0, ValueError, "at least 1", "0"),
-        ("layers", 0, ValueError, "at least 1", "0"),
-        ("eps", -1.0, ValueError, "at least 0", "-1"),
-        ("d_model", 18, ValueError, "a multiple of heads=4", "18"),
-        ("kv_heads", 3, ValueError, "a divisor of heads=4", "3"),
-        ("base", 1.0, ValueError, "above 1", "1.0"),
-        ("window", 0, ValueError, "at least 1", "0"),
-        ("tied", 1, TypeError, "True or False", "int"),
-        ("stretch", 8, TypeError, "a Stretch", "int"),
-    ],
-)
-def test_sizes_are_refused(field, value, error, expected, got):
-    with refused(error, field, expected, got):
-        replace(SMALL, **{field: value})
+def reading(base, field=None):
+    """`read_config` of a good file in which fields, or words of one field,
+    are changed or (...) missing."""
+
+    def read(**changes):
+        more = changes if field is None else {field: LLAMA_3_1 | changes}
+        more = {k: v for k, v in (base | more).items() if v is not ...}
+        return read_config(more)
+
+    return read
 
 
-@BAD
-def test_configurations_ids_and_caches_are_refused():
-    model = small()
-    for make in (DecoderOnly, DecoderOnlyBlock):
-        with refused(TypeError, "config", "DecoderOnlyConfig", "dict"):
-            make({})
-    with refused(ValueError, "ids", "0 to 10", "11"):
-        model(torch.tensor([[11]]).to(DEVICE))
-    with refused(ValueError, "ids", "at least one position", "(1, 0)"):
-        model(some_ids()[:1, :0])
-    with refused(ValueError, "cache", "one past for each of 2", "1"):
-        model(some_ids(), model.empty_cache()[:1])
-    with refused(ValueError, "limit", "at least 1", "0"):
-        write_on(model, some_ids(), 0)
-
-
-@BAD
-@pytest.mark.parametrize(("name", "value", "expected"), CHANGES)
-def test_a_field_that_asks_for_something_else_is_refused(
-    name, value, expected
-):
-    got = value if isinstance(value, float) else repr(value)
-    with refused(ValueError, name, expected, str(got)):
-        read_config(TINY | {name: value})
-
-
-@BAD
-@pytest.mark.parametrize(("name", "value", "expected"), KINDS)
-def test_a_field_of_a_wrong_kind_is_refused(name, value, expected):
-    with refused(TypeError, name, expected, type(value).__name__):
-        read_config(TINY | {name: value})
-
-
-@BAD
-@pytest.mark.parametrize(("change", "name", "expected", "got"), TOGETHER)
-def test_fields_that_do_not_fit_together_are_refused(
-    change, name, expected, got
-):
-    with refused(ValueError, name, expected, got):
-        read_config(TINY | change)
-
-
-@BAD
-@pytest.mark.parametrize("name", FEW)
-def test_a_field_without_which_there_is_no_model(name):
-    fields = {k: v for k, v in TINY.items() if k != name}
-    with refused(ValueError, name, "", "No" if "type" in name else "nothing"):
-        read_config(fields)
-    with refused(TypeError, "fields", "Mapping", "list"):
-        read_config([*fields])
-
-
-@BAD
-def test_a_mistral_has_its_window_in_every_layer():
-    mistral = TINY | {"model_type": "mistral", "sliding_window": 3}
-    for more in ({}, {"use_sliding_window": True}):
-        assert read_config(mistral | more).window == 3
-    with refused(ValueError, "use_sliding_window", "True", "False"):
-        read_config(mistral | {"use_sliding_window": False})
-    with refused(ValueError, "layer_types", "no such field", "full"):
-        read_config(mistral | {"layer_types": ["full_attention"] * 2})
-    with refused(ValueError, "sliding_window", "at least 1", "0"):
-        read_config(mistral | {"sliding_window": 0})
-
-
-NORM = torch.ones(32)
-
-
-@BAD
-@pytest.mark.parametrize(
-    ("name", "value", "expected", "got"),
-    [
-        ("model.layers.1.self_attn.q_norm.weight", NORM, "no such", "(32,)"),
-        ("model.layers.1.self_attn.q_proj.bias", NORM, "no such", "(32,)"),
-        ("model.layers.1.mlp.gate.weight", NORM, "no such", "(32,)"),
-        ("model.layers.1.mlp.up_proj.weight", NORM, "(44, 32)", "(32,)"),
-        ("model.layers.1.input_layernorm.weight", None, "(32,)", "nothing"),
-        ("model.layers.2.input_layernorm.weight", NORM, "no such", "(32,)"),
-        ("lm_head.weight", None, "(50, 32)", "nothing"),
-    ],
-)
-def test_every_tensor_is_used_or_refused(name, value, expected, got):
+def loading(**changes):
+    """The model of the file, with another tensor, or (...) without one."""
     fields, weights, _ = files()
-    weights.pop(name, None)
-    more = {} if value is None else {name: value}
-    with refused(ValueError, name, expected, got):
-        built(fields, weights | more)
+    weights = {k: v for k, v in (weights | changes).items() if v is not ...}
+    return built(fields, weights)
 
 
-@BAD
-@pytest.mark.parametrize("kind", ["int8", "float8_e4m3fn", "list"])
-def test_what_is_no_weight_is_refused(kind):
-    fields, weights, _ = files()
-    name = "model.norm.weight"
-    wrong = NORM.tolist() if kind == "list" else NORM.to(getattr(torch, kind))
-    with refused(TypeError, name, "tensor", kind):
-        built(fields, weights | {name: wrong})
+tiny, mistral = reading(TINY), reading(TINY | MISTRAL)
+odd = reading(TINY | {"hidden_size": 36})
+slower = reading(TINY, "rope_scaling")
+newer = reading(TINY | {"rope_parameters": {"rope_theta": 1e4}})
+changed, model = partial(replace, SMALL), small()
+run, NO_CONFIG = partial(model, some_ids()), {"dict": {}}
+UNKNOWN, SCALING, NORM = "no such field", "rope_scaling", torch.ones(32)
+LAYER, BYTES = "model.layers.1", NORM.to(torch.int8)
+MISSING, ROWS = {"nothing": ...}, {"(32,)": NORM}
+test_bad_input_is_refused = refuses(
+    *(
+        (name, changed, ValueError, "at least 1", {"0": 0})
+        for name in ("vocab_size", "d_ff", "layers", "window")
+    ),
+    ("eps", changed, ValueError, "at least 0", {"-1.0": -1.0}),
+    ("d_model", changed, ValueError, "a multiple of heads=4", {"18": 18}),
+    ("kv_heads", changed, ValueError, "a divisor of heads=4", {"3": 3}),
+    ("base", changed, ValueError, "above 1", {"1.0": 1.0}),
+    ("tied", changed, TypeError, "True or False", {"int": 1}),
+    ("stretch", changed, TypeError, "a Stretch", {"int": 8}),
+    ("config", DecoderOnly, TypeError, "DecoderOnlyConfig", NO_CONFIG),
+    ("config", DecoderOnlyBlock, TypeError, "DecoderOnlyConfig", NO_CONFIG),
+    ("ids", model, ValueError, "0 to 10", {"11": 0 * some_ids() + 11}),
+    ("ids", model, ValueError, "one position", {"(1, 0)": some_ids(0, 1)}),
+    ("cache", run, ValueError, "for each of 2", {"1": [None]}),
+    ("limit", partial(write_on, model, some_ids()), ValueError, "at least 1",
+     {"0": 0}),
+    # a field that asks for something else
+    ("fields", read_config, TypeError, "Mapping", {"list": [*TINY]}),
+    ("model_type", tiny, ValueError, "'llama' or 'mistral'",
+     {"'qwen2'": "qwen2", "['llama']": ["llama"], "None": None}),
+    ("hidden_act", tiny, ValueError, "'silu'", {"'gelu'": "gelu"}),
+    ("attention_bias", tiny, ValueError, "False", {"True": True, "0": 0}),
+    ("mlp_bias", tiny, ValueError, "False", {"True": True}),
+    ("attention_dropout", tiny, ValueError, "0.0", {"0.1": 0.1}),
+    ("partial_rotary_factor", tiny, ValueError, "1.0", {"0.5": 0.5}),
+    ("head_dim", tiny, ValueError, "8", {"16": 16}),
+    ("sliding_window", tiny, ValueError, "None", {"3": 3}),
+    ("use_sliding_window", tiny, ValueError, "False", {"True": True}),
+    ("layer_types", tiny, ValueError, "2 times 'full_attention'",
+     {"sliding": ["full_attention", "sliding"]}),
+    ("quantization_config", tiny, ValueError, "None", {"bits": {"bits": 4}}),
+    ("architectures", tiny, ValueError, "LlamaForCausalLM",
+     {"['LlamaModel']": ["LlamaModel"]}),
+    ("attn_logit_softcapping", tiny, ValueError, UNKNOWN, {"50.0": 50.0}),
+    ("num_local_experts", tiny, ValueError, UNKNOWN, {"8": 8}),
+    ("num_key_value_heads", tiny, ValueError, "a divisor of 4", {"3": 3}),
+    ("num_key_value_heads", tiny, ValueError, "at least 1", {"0": 0}),
+    ("hidden_size", tiny, ValueError, "a multiple of 4", {"34": 34}),
+    ("num_attention_heads", odd, ValueError, "even width", {"9": 4}),
+    ("rms_norm_eps", tiny, ValueError, "at least 0", {"-1.0": -1.0}),
+    ("rope_theta", tiny, ValueError, "above 1", {"1.0": 1.0}),
+    ("hidden_size", tiny, TypeError, "an integer", {"float": 32.0}),
+    ("num_hidden_layers", tiny, TypeError, "an integer", {"bool": True}),
+    ("tie_word_embeddings", tiny, TypeError, "True or False", {"int": 0}),
+    ("rms_norm_eps", tiny, TypeError, "a float", {"str": "1e-5"}),
+    ("rope_theta", tiny, TypeError, "a number", {"NoneType": None}),
+    (SCALING, tiny, TypeError, "Mapping", {"str": "linear"}),
+    *((name, tiny, ValueError, "an integer", MISSING)
+      for name in FEW if name != "model_type"),
+    # a Mistral has its window in every layer
+    ("use_sliding_window", mistral, ValueError, "True", {"False": False}),
+    ("layer_types", mistral, ValueError, UNKNOWN, {"full": ["full"] * 2}),
+    ("sliding_window", mistral, ValueError, "at least 1", {"0": 0}),
+    # angles
+    ("rope_type of rope_scaling", tiny, ValueError, "'llama3'",
+     {"'yarn'": {"rope_type": "yarn"}, "'dynamic'": {"type": "dynamic"}}),
+    ("type of rope_scaling", tiny, ValueError, "'default'",
+     {"'linear'": {"type": "linear", "rope_type": "default"}}),
+    ("factor of rope_scaling", tiny, ValueError, "a number for 'linear'",
+     {"nothing": {"rope_type": "linear"}}),
+    ("attention_factor of rope_scaling", tiny, ValueError, "no such",
+     {"1.0": LLAMA_3_1 | {"attention_factor": 1.0}}),
+    ("partial_rotary_factor of rope_scaling", tiny, ValueError, "1.0",
+     {"0.5": LLAMA_3_1 | {"partial_rotary_factor": 0.5}}),
+    ("high_freq_factor", slower, ValueError, "above 1.0", {"1.0": 1.0}),
+    ("low_freq_factor", slower, ValueError, "above 0", {"0.0": 0.0}),
+    ("factor", slower, ValueError, "at least 1", {"0.5": 0.5}),
+    ("original_max_position_embeddings", slower, ValueError, "at least 1",
+     {"0": 0}),
+    ("full_attention of rope_parameters", tiny, ValueError, "no such",
+     {"rope_theta": {"full_attention": {"rope_theta": 1e4}}}),
+    ("rope_theta", newer, ValueError, "1000000.0 here as well",
+     {"10000.0": 1e6}),
+    (SCALING, newer, ValueError, "the same as rope_parameters",
+     {"llama3": LLAMA_3_1}),
+    # every tensor is used or refused
+    *((f"{LAYER}.{name}", loading, ValueError, "no such", ROWS)
+      for name in ("self_attn.q_norm.weight", "self_attn.q_proj.bias",
+                   "mlp.gate.weight")),
+    ("model.layers.2.input_layernorm.weight", loading, ValueError, "no such",
+     ROWS),
+    (f"{LAYER}.mlp.up_proj.weight", loading, ValueError, "(44, 32)", ROWS),
+    (f"{LAYER}.input_layernorm.weight", loading, ValueError, "(32,)", MISSING),
+    ("lm_head.weight", loading, ValueError, "(50, 32)", MISSING),
+    ("model.norm.weight", loading, TypeError, "tensor",
+     {"list": NORM.tolist(), "int8": BYTES,
+      "float8_e4m3fn": NORM.to(torch.float8_e4m3fn)}),
+)  # fmt: skip

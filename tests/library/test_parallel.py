@@ -1,6 +1,6 @@
 """lib.parallel: the parts are the whole, in one process.
 
-What needs several processes is in test_workers.py.
+Chapter 17 launches several, and compares them with one.
 """
 
 import pytest
@@ -49,24 +49,6 @@ def cut(layer, world):
     return [kind(layer, rank, world) for rank in range(world)]
 
 
-def shares(attention, network, rank, tensor=lambda weight: weight.data):
-    """What one of three workers holds of each weight, or of its gradient."""
-    own, hidden = (slice(n * rank, n * (rank + 1)) for n in (4, 6))
-    qkv, b_qkv, out, b_out, one, b_one, two, b_two = (
-        tensor(weight)
-        for layer in (
-            *(attention.in_proj, attention.out_proj),
-            *(network.widen, network.narrow),
-        )
-        for weight in (layer.weight, layer.bias)
-    )
-    return [
-        *(b_out, qkv.view(3, 12, 12)[:, own].flatten(0, 1)),
-        *(b_qkv.view(3, 12)[:, own].flatten(), out.T[own]),
-        *(b_two, one[hidden], b_one[hidden], two.T[hidden]),
-    ]
-
-
 @pytest.mark.parametrize("world", [1, 2, 3, 6])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -85,17 +67,11 @@ def test_the_parts_add_up_to_the_layer(world, bias, dtype):
 
 
 def test_a_part_has_a_copy_of_its_share_of_the_weights():
-    (attention, network), _ = layers()
-    for rank in range(3):
-        parts = cut(attention, 3)[rank], cut(network, 3)[rank]
-        assert parts[0].heads == 2
-        found = [weight for part in parts for weight in part.parameters()]
-        wanted = shares(attention, network, rank)
-        for ours, whole in zip(found, wanted, strict=True):
-            same(ours.data, whole)
-            ours.data.zero_()
-            assert whole.all()
-    assert shard(12, 1, 3) == slice(4, 8)
+    for layer in layers()[0]:
+        for part in cut(layer, 3):
+            for weight in part.parameters():
+                weight.data.zero_()
+        assert all(weight.all() for weight in layer.parameters())
 
 
 def test_a_sum_leaves_what_is_handed_in(three):
@@ -131,41 +107,37 @@ def test_shares_of_tokens_have_the_mean_one(monkeypatch, pad):
     assert [token_share(ids, **pad) for ids in targets] == [4 / 3, 2 / 3]
 
 
-BAD = [
-    (LocalHeads, (0, 4), {}, "heads", "a multiple of the 4 workers", "6"),
-    (LocalHeads, (3, 3), {}, "rank", "0 to 2", "3"),
-    (LocalHeads, (0, 0), {}, "world_size", "at least 1", "0"),
-    (LocalHeads, (0, 2), {"dropout": 0.5}, "attention", "no dropout", "0.5"),
-    (LocalFeedForward, (0, 4), {}, "d_ff", "the 4 workers", "18"),
-    (LocalFeedForward, (-1, 2), {}, "rank", "0 to 1", "-1"),
-    (LocalFeedForward, (0, 2), {"dropout": 0.5}, "network", "no d", "0.5"),
-]
+heads, units = MultiHeadAttention(12, 6), FeedForward(12, 18)
+dropping, thinning = MultiHeadAttention(12, 6, 0.5), FeedForward(12, 18, 0.5)
+narrow, words, few = torch.ones(2, 5, 11), torch.ones(2, 3), "the 4 workers"
+WIDTH = "a last axis of width 12"
+BAD = {
+    ValueError: [
+        (LocalHeads, (heads, 0, 4), "heads", f"a multiple of {few}", "6"),
+        (LocalHeads, (heads, 3, 3), "rank", "0 to 2", "3"),
+        (LocalHeads, (heads, 0, 0), "world_size", "at least 1", "0"),
+        (LocalHeads, (dropping, 0, 2), "attention", "no dropout", "0.5"),
+        (LocalFeedForward, (units, 0, 4), "d_ff", few, "18"),
+        (LocalFeedForward, (units, -1, 2), "rank", "0 to 1", "-1"),
+        (LocalFeedForward, (thinning, 0, 2), "network", "no dropout", "0.5"),
+        (LocalHeads(heads, 0, 2).partial, (narrow,), "x", WIDTH, "11"),
+        (LocalFeedForward(units, 0, 2).partial, (narrow,), "x", WIDTH, "11"),
+        (shard, (12, 0, 5), "total", "a multiple of the 5 workers", "12"),
+    ],
+    TypeError: [
+        (LocalHeads, (units, 0, 1), "attention", "a MultiHead", "FeedForward"),
+        (LocalFeedForward, (heads, 0, 1), "network", "a FeedFor", "MultiHead"),
+        (token_share, (words,), "target", "an integer tensor", "float32"),
+        (token_share, (words.long(), 0.0), "pad_id", "an integer", "float"),
+    ],
+}
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("kind, where, options, name, expected, got", BAD)
-def test_what_cannot_be_shared_is_refused(
-    kind, where, options, name, expected, got
-):
-    sizes = (12, 6) if kind is LocalHeads else (12, 18)
-    whole = MultiHeadAttention if kind is LocalHeads else FeedForward
-    with refused(ValueError, name, expected, got):
-        kind(whole(*sizes, **options), *where)
-
-
-@pytest.mark.bad_input
-def test_what_is_no_layer_is_refused():
-    with refused(TypeError, "attention", "a MultiHeadAttention", "Linear"):
-        LocalHeads(nn.Linear(2, 2), 0, 1)
-    with refused(TypeError, "network", "a FeedForward", "Linear"):
-        LocalFeedForward(nn.Linear(2, 2), 0, 1)
-    made, x = layers()
-    for layer in made:
-        with refused(ValueError, "x", "a last axis of width 12", "11"):
-            cut(layer, 2)[0].partial(x[..., :11])
-    with refused(TypeError, "target", "an integer tensor", "float32"):
-        token_share(torch.ones(2, 3))
-    with refused(TypeError, "pad_id", "an integer", "float"):
-        token_share(torch.ones(2, 3).long(), 0.0)
-    with refused(ValueError, "total", "a multiple of the 5 workers", "12"):
-        shard(12, 0, 5)
+@pytest.mark.parametrize(
+    "kind, call, arguments, name, expected, got",
+    [(kind, *row) for kind, rows in BAD.items() for row in rows],
+)
+def test_bad_input_is_refused(kind, call, arguments, name, expected, got):
+    with refused(kind, name, expected, got):
+        call(*arguments)

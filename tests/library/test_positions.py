@@ -15,15 +15,7 @@ from lib.positions import (
     rotary,
     sinusoidal_positions,
 )
-from tests.library.draw import (
-    DEVICE,
-    close,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
+from tests.library.draw import DEVICE, close, dtype, lead, normal, same, size
 from tests.library.refusals import (
     by_shape,
     no_dropout,
@@ -87,21 +79,17 @@ def test_positional_encoding_has_a_buffer_and_nothing_to_train_or_save():
     assert add.to("meta").table.is_meta
 
 
-def test_learned_positions_are_trained():
-    add = LearnedPositions(5, 11).to(DEVICE)
-    assert [name for name, _ in add.named_parameters()] == ["table"]
-    assert add.table.shape == (11, 5)
-    add(normal(2, 3, 5), 4).sum().backward()
-    used = torch.zeros(11, 5, device=DEVICE)
-    used[4:7] = 2
-    same(add.table.grad, used)
-
-
-def test_learned_positions_start_at_size_one():
+def test_learned_positions_are_trained_and_start_at_size_one():
     torch.manual_seed(0)
     table = LearnedPositions(50, 400).table
     assert abs(table.std().item() - 1) < 4 / math.sqrt(2 * table.numel())
     assert abs(table.mean().item()) < 4 / math.sqrt(table.numel())
+    add = LearnedPositions(5, 11).to(DEVICE)
+    assert [name for name, _ in add.named_parameters()] == ["table"]
+    add(normal(2, 3, 5), 4).sum().backward()
+    used = torch.zeros(11, 5, device=DEVICE)
+    used[4:7] = 2
+    same(add.table.grad, used)
 
 
 @MODULES
@@ -164,10 +152,7 @@ turn = partial(rotary, X)
 SMALL = {"1": 1, "0.0": 0.0, "-2": -2, "inf": math.inf, "nan": math.nan}
 NO_DTYPE = {f"{x}": x for x in (torch.int64, "float32", None)}
 ODD, NARROW = {"3": 3, "7": 7}, by_shape(X[:, :4], X[:, :1])
-LONG, LATE = (
-    {"12 (offset 0": torch.ones(12, 6)},
-    {"12 (offset 7, length 5)": X},
-)
+LONG, LATE = {"12 (offset 0": torch.ones(12, 6)}, {"12 (offset 7": X}
 BEYOND = "at most 11 positions (max_length)"
 test_bad_input_is_refused = refuses(
     *no_size(table, "length", "d_model"),

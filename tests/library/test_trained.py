@@ -1,58 +1,44 @@
-"""kit.trained: the committed model is the one of the card, and it works."""
+"""kit.trained: committed models are those of their cards, and they work."""
 
-import json
 import shutil
 
 import pytest
 import torch
 
-from kit.trained import FOLDER, date_model
-from tests.library.draw import DEVICE
+from kit.dates import batches, generate, splits
+from kit.one_text import OneText, one_text_batches
+from kit.trained import FOLDER, date_model, one_text_model
+from lib.training import exact_match
+from tests.library.draw import DEVICE, same
 
 
-@pytest.fixture
-def copied(tmp_path):
-    for name in ("dates.json", "dates.safetensors"):
-        shutil.copy(FOLDER / name, tmp_path / name)
-    return tmp_path
-
-
-def test_the_model_reads_a_date():
-    model, source, target, card = date_model(DEVICE)
-    ids = [[target.bos_id]]
-    text = torch.tensor([source.encode("dimanche 3 mars 2019")]).to(DEVICE)
-    for _ in range(11):
-        logits = model(text, torch.tensor(ids).to(DEVICE))
-        ids[0].append(logits[0, -1].argmax().item())
-    assert target.decode(ids[0]) == "2019-03-03"
-    assert ids[0][-1] == target.eos_id
-    assert card["test"] > 0.98
-
-
-def test_it_is_ready_to_be_asked(copied):
+@pytest.mark.parametrize("load", [date_model, one_text_model])
+def test_the_model_reads_dates_and_is_ready_to_be_asked(load):
     random = torch.get_rng_state()
-    model, source, target, card = date_model(folder=copied)
-    assert torch.equal(random, torch.get_rng_state())
+    model, source, target, card = load(DEVICE)
+    same(torch.get_rng_state(), random)
     assert not any(module.training for module in model.modules())
     for weight in model.parameters():
         assert weight.dtype == torch.float64 and not weight.requires_grad
-    assert source.tokens[4:] == card["source"]
     assert source.decode(source.encode("2019年3月3日")) == "2019年3月3日"
-    (copied / "dates.safetensors").unlink()
-    with pytest.raises(FileNotFoundError, match="dates.safetensors"):
-        date_model(folder=copied)
-
-
-@pytest.mark.parametrize("damage", ["weights", "card"])
-def test_other_weights_than_the_card_says_are_refused(copied, damage):
-    if damage == "weights":
-        file = copied / "dates.safetensors"
-        content = bytearray(file.read_bytes())
-        content[-1] ^= 1
-        file.write_bytes(content)
+    examples = generate(splits()["validation"][:300])
+    if load is date_model:
+        unseen = batches(examples, source, target)
+        share = exact_match(model, unseen)
     else:
-        file = copied / "dates.json"
-        card = json.loads(file.read_text(encoding="utf-8"))
-        file.write_text(json.dumps(card | {"sha256": "0" * 64}))
+        unseen = one_text_batches(examples, source)
+        share = exact_match(OneText(model), unseen, pad_id=-100)
+    assert share > 0.98 and card["test"] > 0.98
+
+
+def test_weights_that_are_missing_or_not_those_of_the_card_are_refused(
+    tmp_path,
+):
+    shutil.copy(FOLDER / "dates.json", tmp_path)
+    with pytest.raises(FileNotFoundError, match="dates.safetensors"):
+        date_model(folder=tmp_path)
+    content = bytearray((FOLDER / "dates.safetensors").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "dates.safetensors").write_bytes(content)
     with pytest.raises(ValueError, match="expected the weights of the card"):
-        date_model(folder=copied)
+        date_model(folder=tmp_path)

@@ -1,37 +1,10 @@
-"""lib.validate: statements in the taught modules, and one shape checker."""
-
-import ast
-from contextlib import nullcontext
+"""lib.validate: the one check of shapes; the others are asked where used."""
 
 import pytest
 import torch
 
 from lib import validate
-from lib.validate.model import are_heads
 from tests.library.draw import refused
-from tools.source.taught import homes, library
-
-
-def used_as_values(source):
-    """The validators of a module whose results are used."""
-    nodes = list(ast.walk(ast.parse(source)))
-    statements = [node.value for node in nodes if isinstance(node, ast.Expr)]
-    called = [getattr(statement, "func", None) for statement in statements]
-    return {
-        node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute)
-        and ast.unparse(node.value) == "validate"
-        and node not in called
-    }
-
-
-def test_a_validator_is_a_statement():
-    source = "validate.a(1)\nx = validate.b(x)\nmap(validate.c, x)\n"
-    source += "if validate.d(x):\n    validate.e(x)\n"
-    assert used_as_values(source) == {"b", "c", "d"}
-    for module in homes():
-        assert used_as_values(library()[module]) == set(), module
 
 
 def tensors(**sizes):
@@ -107,8 +80,34 @@ def test_shapes_are_of_floating_tensors_of_one_dtype_axes_of_any():
     validate.axes("x: n, y: n", x=x, y=y)
 
 
+@pytest.mark.bad_input
+def test_what_was_looked_at_once_is_known_by_all_of_its_arguments():
+    x = torch.ones(2, 3)
+    fits = {"x": x, "y": x, "d": 3}
+    for changed in ({"y": x.double()}, {"y": x.T}, {"y": [1.0]}, {"d": 2}):
+        validate.shapes("x: n d, y: n d", **fits)
+        with pytest.raises((TypeError, ValueError)):
+            validate.shapes("x: n d, y: n d", **fits | changed)
+    with pytest.raises(ValueError):
+        validate.shapes("x: n d, y: d n", **fits)
+    validate.shapes("x: n, y: n d", x=x[:, 0], y=x)
+    with pytest.raises(ValueError):
+        validate.shapes("x: n, y: n d", y=x[:, 0], x=x)
+    validate.splittable(x[None], 3)
+    for wrong in (3.0, True, 2):
+        with pytest.raises((TypeError, ValueError)):
+            validate.splittable(x[None], wrong)
+
+
+def test_the_memory_is_bounded():
+    sizes = torch.empty(0, 10_001)
+    for n in range(sizes.shape[1]):
+        validate.shapes("x: length n", x=sizes[:, : n + 1])
+    assert 0 < len(validate.shapes.fine) <= 10_000
+
+
 @pytest.mark.compiled
-def test_the_words_of_a_compiled_function_are_read_anew():
+def test_what_is_compiled_is_looked_at_anew():
     def both(x, y):
         validate.shapes("x: one here, y: one here", x=x, y=y)
         return x + y
@@ -116,36 +115,6 @@ def test_the_words_of_a_compiled_function_are_read_anew():
     compiled = torch.compile(both, backend="eager", fullgraph=True)
     x = torch.ones(2, 3)
     torch.testing.assert_close(compiled(x, x), x + x)
-    assert (
-        "x: one here, y: one here" not in validate.shapes.__globals__["READ"]
+    assert not any(
+        "x: one here, y: one here" in known for known in validate.shapes.fine
     )
-
-
-RIGHT = ((2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13))
-
-
-@pytest.mark.parametrize("size", [0, 1, 4])
-@pytest.mark.parametrize("axis", range(4))
-@pytest.mark.parametrize("who", ["q", "k", "v", "qk", "qv", "kv", "qkv"])
-def test_the_fast_way_says_what_the_slow_one_says(who, axis, size):
-    """One axis of some of the three has another size."""
-    shapes = [list(shape) for shape in RIGHT]
-    for name, shape in zip("qkv", shapes, strict=True):
-        if name in who:
-            shape[axis] = size
-    given = [torch.ones(shape, dtype=torch.float16) for shape in shapes]
-    fits = are_heads(*given)
-    with nullcontext() if fits else pytest.raises(ValueError):
-        validate.to_attend(*given, None)
-
-
-@pytest.mark.bad_input
-def test_the_fast_way_lets_no_other_kind_through():
-    q, k, v = (torch.ones(shape) for shape in RIGHT)
-    assert are_heads(q, k, v)
-    for wrong in ((q.int(), k.int(), v.int()), (q.double(), k, v), (q, k, [])):
-        assert not are_heads(*wrong)
-        with pytest.raises(TypeError):
-            validate.to_attend(*wrong, None)
-    assert not are_heads(q[0], k[0], v[0])  # right, but slowly
-    assert not are_heads(q[None], k, v)

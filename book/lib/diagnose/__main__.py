@@ -14,22 +14,20 @@ from .checks import diagnose
 def main(arguments: list[str]) -> int:
     """Print the report: 0 if nothing fails, else 1."""
     if "--public" in arguments:
-        return public([a for a in arguments if a != "--public"])
-    parser = argparse.ArgumentParser("python -m lib.diagnose")
-    parser.add_argument(
-        "attention", help="FILE.py:NAME, or FILE.py:'Class(16, heads=2)'"
+        return public()
+    unsaid = argparse.SUPPRESS  # what is not given keeps its default
+    parser = argparse.ArgumentParser(
+        "python -m lib.diagnose", argument_default=unsaid
     )
+    which = "FILE.py:NAME, or FILE.py:'Class(16, heads=2)'"
+    parser.add_argument("attention", help=which)
     for option in ("call", "axes", "mask", "mask-axes"):
         parser.add_argument(f"--{option}")
     for option in ("width", "heads", "length", "seed"):
         parser.add_argument(f"--{option}", type=int)
-    parser.add_argument("--positions", action="store_true", default=None)
+    parser.add_argument("--positions", action="store_true")
     parser.add_argument("--scale", type=float)
-    said = {
-        k: v
-        for k, v in vars(parser.parse_args(arguments)).items()
-        if v is not None
-    }
+    said = vars(parser.parse_args(arguments))
     file, _, expression = said.pop("attention").partition(":")
     names = runpy.run_path(file)
     attention = eval(expression, names)  # the reader's own file
@@ -38,13 +36,12 @@ def main(arguments: list[str]) -> int:
     return 1 if report.fails else 0
 
 
-def public(arguments: list[str]) -> int:
+def public() -> int:
     """The same checks over public packages, in the book's repository."""
     script = Path(__file__).resolve().parents[3] / "benchmarks/conformance.py"
     if not script.exists():
         print(f"--public: {script} is not there; it is in the repository")
         return 2
-    sys.argv = [str(script), *arguments]
     runpy.run_path(str(script), run_name="__main__")
     return 0
 

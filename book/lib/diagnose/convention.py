@@ -8,7 +8,7 @@ shape (batch, length, width), and a boolean mask with True = may attend.
 import copy
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -68,17 +68,17 @@ class Convention:
         return self.axes.split("->")[place].strip()
 
 
-def spelled(mask: Tensor, how: str) -> Tensor:
+def spelled(mask: Tensor, how: str, dtype: torch.dtype) -> Tensor:
     """A mask (True = may attend) as a convention writes it."""
-    lowest = torch.finfo(torch.float32).min
+    numbers = additive(mask, dtype)
     return {
-        "keep": lambda: mask,
-        "ignore": lambda: ~mask,
-        "ones": lambda: mask.long(),
-        "float ones": lambda: mask.float(),
-        "additive": lambda: additive(mask),
-        "additive min": lambda: additive(mask).clamp(min=lowest),
-    }[how]()
+        "keep": mask,
+        "ignore": ~mask,
+        "ones": mask.long(),
+        "float ones": mask.to(dtype),
+        "additive": numbers,
+        "additive min": numbers.clamp(min=torch.finfo(dtype).min),
+    }[how]
 
 
 def shaped(mask: Tensor, axes: str) -> Tensor:
@@ -163,14 +163,9 @@ class Probe:
     def gradients(self, loss: Tensor, x: Tensor) -> list[Tensor]:
         """Of the loss: by the input and by all parameters that it reaches."""
         wanted = [x, *self.parameters()]
-        before = [part.grad for part in wanted]
-        for part in wanted:
-            part.grad = None
-        loss.backward()
-        found = [part.grad for part in wanted if part.grad is not None]
-        for part, grad in zip(wanted, before, strict=True):
-            part.grad = grad
-        return found
+        with self.changed(lambda module: module.zero_grad()):
+            loss.backward()  # where checkpoints are, no autograd.grad
+            return [p.grad for p in wanted if p.grad is not None]
 
     # What it is given.
 
@@ -199,9 +194,7 @@ class Probe:
 
     def some_hidden(self, length: int) -> Tensor | None:
         """The last two keys hidden, if it takes a mask."""
-        if not self.takes_mask:
-            return None
-        return (torch.arange(length) < length - 2)[None, None, None]
+        return self.hide_after(length - 2, length) if self.takes_mask else None
 
     def hide_after(self, kept: int, length: int) -> Tensor | None:
         """The first keys shown; what is built in must hide the others."""
@@ -266,21 +259,29 @@ class Probe:
         together = "n" in self.convention.layout(0)
         parts = [range(len(q))] if together else [[n] for n in range(len(q))]
         outs, weights = [], []
-        for rows in parts:
-            given = {"q": q[rows], "k": k[rows], "v": v[rows], "x": q[rows]}
-            given["mask"] = None if may_attend is None else may_attend[rows]
-            out, weight = self._ask(given)
-            outs.append(out)
-            weights.append(weight)
-        if weights[0] is not None:
-            self.weights = torch.cat(weights)
-        return torch.cat(outs)
+        for n in parts:
+            mask = None if may_attend is None else may_attend[n]
+            out, weight = self._ask(q[n], k[n], v[n], mask)
+            outs.append(out if together else out[None])
+            if weight is not None:
+                weights.append(weight if together else weight[None])
+        if weights:
+            self.weights = torch.cat(weights).detach()
+        ours, theirs, sizes = self._axes(-1)
+        return rearrange(torch.cat(outs), f"{theirs} -> {ours}", **sizes)
 
-    def _ask(self, given: dict) -> tuple[Tensor, Tensor | None]:
-        """One call, as the convention wants it."""
-        said = self.convention
-        ready = {what: self._laid_out(x) for what, x in given.items()}
-        ready["mask"] = self._mask(given["mask"], given["q"].dtype)
+    def _ask(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """One call, as the convention wants it: output and weights."""
+        said, ready = self.convention, {"mask": None}
+        ours, theirs, sizes = self._axes(0)
+        for what, x in zip("qkvx", (q, k, v, q), strict=True):
+            x = rearrange(x, f"{ours} -> {theirs}", **sizes)
+            ready[what] = x if "n" in said.layout(0) else x[0]
+        if mask is not None and self.takes_mask:
+            mask = shaped(mask, self.mask_axes)
+            ready["mask"] = spelled(mask, said.mask, q.dtype)
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.manual_seed(said.seed + self.noise)
@@ -289,49 +290,17 @@ class Probe:
                 **{name: ready[what] for name, what in said.takes if name},
             )
         several = isinstance(result, (tuple, list))
-        results = list(result) if several else [result]
+        results = result if several else [result]
         found = dict(zip(said.gives, results, strict=False))
-        out, weights = found["out"], found.get("weights")
-        if "n" not in said.layout(0):
-            out, weights = (
-                out[None],
-                weights if weights is None else weights[None],
-            )
-        return self._taken_in(
-            out
-        ), weights if weights is None else weights.detach()
+        return found["out"], found.get("weights")
 
-    def _laid_out(self, x: Tensor | None) -> Tensor | None:
-        layout = self.convention.layout(0)
-        if x is None or x.dtype == torch.bool:
-            return x
-        if "h" in layout:
-            pattern, sizes = "n l (h d)", {"h": self.convention.heads}
-        else:
-            pattern, sizes = "n l d", {}
-        x = rearrange(x, f"{pattern} -> {_full(layout)}", **sizes)
-        return x if "n" in layout else x[0]
-
-    def _taken_in(self, out: Tensor) -> Tensor:
-        layout = self.convention.layout(-1)
+    def _axes(self, place: int) -> tuple[str, str, dict[str, int]]:
+        """Of what goes in (0) or comes out (-1): our axes, and its own."""
+        layout = self.convention.layout(place)
+        layout = layout if "n" in layout else f"n {layout}"
         if "h" not in layout:
-            return rearrange(out, f"{_full(layout)} -> n l d")
-        heads = self.convention.heads
-        return rearrange(out, f"{_full(layout)} -> n l (h d)", h=heads)
-
-    def _mask(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-        said = self.convention
-        if mask is None or not self.takes_mask:
-            return None
-        mask = spelled(shaped(mask, self.mask_axes), said.mask)
-        if mask.is_floating_point():
-            mask = (
-                mask.clamp(min=torch.finfo(dtype).min)
-                if said.mask == "additive min"
-                else mask
-            )
-            mask = mask.to(dtype)
-        return mask
+            return "n l d", layout, {}
+        return "n l (h d)", layout, {"h": self.convention.heads}
 
     def heads(self, x: Tensor) -> Tensor:
         """batch length width, seen as batch heads length d_head."""
@@ -379,16 +348,15 @@ class Probe:
     # In which state it is.
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Whatever is done to the module, it is undone."""
+    def changed(self, change: Callable[[nn.Module], object]) -> Iterator[None]:
+        """A module after a change; whatever is done to it, it is undone."""
         modules = [] if self.module is None else list(self.module.modules())
         states = [(m, m.training, dict(m._buffers)) for m in modules]
-        numbers = [
-            (part, part.data.clone(), copy.deepcopy(part.grad))
-            for module in modules
-            for part in module.parameters(recurse=False)
-        ]
+        parts = [] if self.module is None else self.module.parameters()
+        numbers = [(p, p.data.clone(), copy.deepcopy(p.grad)) for p in parts]
         try:
+            if self.module is not None:
+                change(self.module)
             yield
         finally:
             for parameter, data, grad in numbers:
@@ -397,21 +365,13 @@ class Probe:
                 module.training = training
                 module._buffers.update(buffers)
 
-    @contextmanager
-    def mode(self, training: bool) -> Iterator[None]:
+    def mode(self, training: bool) -> AbstractContextManager:
         if self.module is None and training:
             raise NotOffered("a function has no training mode")
-        with self.kept():
-            if self.module is not None:
-                self.module.train(training)
-            yield
+        return self.changed(lambda module: module.train(training))
 
-    @contextmanager
-    def of_dtype(self, dtype: torch.dtype) -> Iterator[None]:
-        with self.kept():
-            if self.module is not None:
-                self.module.to(dtype)
-            yield
+    def of_dtype(self, dtype: torch.dtype) -> AbstractContextManager:
+        return self.changed(lambda module: module.to(dtype))
 
     @contextmanager
     def other_noise(self) -> Iterator[None]:
@@ -430,29 +390,23 @@ class Probe:
         values are changed on their way in a manner that is not known.
         """
         self.needs_projections_in_reach()
-        with self.kept():
-            if self.has_projections:
-                for name, parameter in _matrices(self.module):
-                    parameter.data = _identity(name, parameter.data)
-                token = self.draw(3, 1)
-                if not torch.allclose(self(token), token, atol=1e-5):
-                    raise NotOffered("its projections cannot be set aside")
+        if not self.has_projections:
+            yield
+            return
+        with self.changed(_set_aside):
+            token = self.draw(3, 1)
+            if not torch.allclose(self(token), token, atol=1e-5):
+                raise NotOffered("its projections cannot be set aside")
             yield
 
 
-def _full(layout: str) -> str:
-    """A layout with its batch axis."""
-    return layout if "n" in layout else f"n {layout}"
-
-
-def _matrices(
-    module: nn.Module,
-) -> Iterator[tuple[str, nn.Parameter]]:
-    """All but those of tables and of norms."""
+def _set_aside(module: nn.Module) -> None:
+    """All parameters do nothing, but for those of tables and of norms."""
     for part in module.modules():
         kind = type(part).__name__.lower()
         if "embedding" not in kind and "norm" not in kind:
-            yield from part.named_parameters(recurse=False)
+            for name, parameter in part.named_parameters(recurse=False):
+                parameter.data = _identity(name, parameter.data)
 
 
 def _identity(name: str, data: Tensor) -> Tensor:

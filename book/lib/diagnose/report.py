@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+LEAKS = ("leak, training", "leak, evaluation")
 # What is said if a property holds, and if it fails.
 WORDS = {
     "call": ("it runs, and the shapes are right", "it cannot be called so"),
@@ -27,10 +28,6 @@ WORDS = {
         "the weights of a query do not sum to one: the softmax runs over "
         "another axis than the keys",
     ),
-    "scale": (
-        "the scores are multiplied by this number",
-        "the scores are multiplied by this number",
-    ),
     "fully masked row": (
         "a query without a key gets nothing of the hidden values",
         "a query without a key gets a mean of the hidden values",
@@ -39,13 +36,12 @@ WORDS = {
         "it leaves the gradients of the others alone",
         "it changes the gradients of the others",
     ),
-    "leak, training": (
-        "another future changes nothing before it",
-        "another future changes the outputs before it",
-    ),
-    "leak, evaluation": (
-        "another future changes nothing before it",
-        "another future changes the outputs before it",
+    **dict.fromkeys(
+        LEAKS,
+        (
+            "another future changes nothing before it",
+            "another future changes the outputs before it",
+        ),
     ),
     "padding invariance": (
         "a sentence gives the same alone and padded in a batch",
@@ -81,10 +77,8 @@ WORDS = {
 # Asked first, because much follows from it.
 FIRST = (
     *("call", "dropout off in evaluation", "view or transpose"),
-    *("softmax axis", "mask polarity", "mask before softmax"),
-    *("leak, training", "leak, evaluation"),
+    *("softmax axis", "mask polarity", "mask before softmax", *LEAKS),
 )
-LEAKS = ("leak, training", "leak, evaluation")
 
 
 class NotOffered(Exception):
@@ -181,8 +175,11 @@ def hearing(found: Tensor, asked: Tensor) -> tuple[float, str]:
     """The share of pairs that are wrong, and what kind of mask does that."""
     off = ~torch.eye(*asked.shape, dtype=torch.bool)
     wrong = ((found != asked) & off).sum().item() / off.sum().item()
-    alone = asked.diagonal() & (asked.sum(1) == 1)  # its own only key
-    own = (alone & ~found.diagonal()).any().item()
+    if not wrong:
+        alone = asked.diagonal() & (asked.sum(1) == 1)  # its own only key
+        shifted = (alone & ~found.diagonal()).any()
+        words = "a token does not hear itself: the mask is off by one"
+        return (1.0, words) if shifted else (0.0, "")
     kinds = {
         "the mask is inverted: just what it hides is heard": ~asked,
         "the mask hides nothing": torch.ones_like(asked),
@@ -190,9 +187,6 @@ def hearing(found: Tensor, asked: Tensor) -> tuple[float, str]:
     }
     if len(asked) == asked.shape[1]:
         kinds["it is transposed: queries are hidden, not keys"] = asked.mT
-    if not wrong:
-        shifted = "a token does not hear itself: the mask is off by one"
-        return (1.0, shifted) if own else (0.0, "")
     for words, table in kinds.items():
         if ((found == table) | ~off).all():
             return wrong, words

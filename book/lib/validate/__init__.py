@@ -6,9 +6,7 @@ expected and what came.
 """
 
 # ruff: noqa: F403
-from .checkpoints import *
 from .diagnose import *
-from .efficient import *
 from .kinds import *
 from .llama_fields import *
 from .llama_weights import *
@@ -17,6 +15,5 @@ from .model import *
 from .modern import *
 from .numbers import *
 from .shapes import *
-from .sharing import *
 from .text import *
 from .training import *

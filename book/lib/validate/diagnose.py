@@ -1,7 +1,7 @@
 """How a reader says that an attention wants to be called."""
 
 from .kinds import booleans, choice, string
-from .numbers import positive
+from .numbers import multiple, positive
 from .refuse import expect, wrong_kind
 
 LAYOUTS = ("n l d", "l n d", "n h l d", "n l h d", "l d", "h l d", "l h d")
@@ -23,14 +23,13 @@ def convention(said) -> None:
     if said.mask_axes is not None:
         string(mask_axes=said.mask_axes)
         _mask_axes(said.mask_axes)
-    fits = said.width % said.heads == 0
-    expect(fits, "width", f"a multiple of {said.heads} heads", said.width)
+    multiple("width", said.width, said.heads, f"{said.heads} heads")
     expect(said.length > 3, "length", "at least 4", said.length)
-    has_mask = "mask" in said.call
-    if has_mask == (said.mask in ("causal", "none")):
-        expected = f"{'a' if has_mask else 'no'} mask argument, or mask="
-        expected += "'none' or 'causal'" if not has_mask else "'keep', ..."
-        expect(False, "mask", expected, repr(said.mask))
+    has_mask, is_inside = "mask" in said.call, said.mask in ("causal", "none")
+    expected = "mask='keep', ... where `call` has a mask"
+    if not has_mask:
+        expected = "'none' or 'causal' where `call` has no mask"
+    expect(has_mask != is_inside, "mask", expected, repr(said.mask))
 
 
 def called(call: str) -> None:
@@ -38,13 +37,9 @@ def called(call: str) -> None:
     left, arrow, right = call.partition("->")
     inputs = [item.rpartition("=")[2] for item in left.split()]
     wanted = ({"x"}, {"q", "k", "v"})
-    known = set(inputs) - {"mask"} in wanted and len(set(inputs)) == len(
-        inputs
-    )
     gives = set(right.split())
-    fine = (
-        arrow and known and "out" in gives and gives <= {"out", "weights", "_"}
-    )
+    fine = set(inputs) - {"mask"} in wanted and len({*inputs}) == len(inputs)
+    fine = fine and "out" in gives and gives <= {"out", "weights", "_"}
     expected = "a pattern such as 'q k v mask -> out' or 'x -> out weights'"
     expect(fine, "call", expected, repr(call))
 

@@ -73,8 +73,10 @@ def not_empty(name: str, items: Sequence) -> None:
     expect(items, name, "at least one", "none")
 
 
-def some_items(name: str, items: object, what: str) -> None:
+def some_items(
+    name: str, items: object, what: str, wanted: type = Sequence
+) -> None:
     """A list (or tuple) that is not empty."""
-    if isinstance(items, str) or not isinstance(items, Sequence):
+    if isinstance(items, str) or not isinstance(items, wanted):
         wrong_kind(name, f"a list of {what}", kind(items))
     not_empty(name, items)

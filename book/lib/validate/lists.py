@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import validate
+from .refuse import expect, shape
 
 ANY_ID = torch.iinfo(torch.int64).max
 
@@ -27,12 +28,13 @@ def ids(items: Iterable, size: int, name: str = "ids") -> list[int]:
     """Integers in 0 .. size - 1; a tensor must have one axis."""
     if isinstance(items, Tensor):
         validate.token_ids(items, size, name)
-        validate.one_axis(name, items)
+        expect(items.ndim == 1, name, "one axis", shape(items))
         return items.tolist()
     validate.iterable(name, items, "a list or tensor of integers")
     items = list(items)
     for i in items:
-        validate.token_id(name, i, size)
+        validate.integer(name, i)
+        expect(0 <= i < size, name, f"ids from 0 to {size - 1}", i)
     return items
 
 

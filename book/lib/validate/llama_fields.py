@@ -16,7 +16,7 @@ from .llama_known import (
     SIZES,
     USED,
 )
-from .numbers import above, positive, real
+from .numbers import above, multiple, positive, real
 from .refuse import expect, wrong
 
 
@@ -65,16 +65,14 @@ def _heads(fields: Mapping) -> None:
     """Heads that divide the width, evenly, and key heads that divide them."""
     width, heads = fields["hidden_size"], fields["num_attention_heads"]
     kv_heads = fields["num_key_value_heads"]
-    fine, expected = width % heads == 0, f"a multiple of {heads} heads"
-    expect(fine, "hidden_size", expected, width)
+    multiple("hidden_size", width, heads, f"{heads} heads")
     fine, expected = width // heads % 2 == 0, "heads of an even width"
     expect(fine, "num_attention_heads", expected, f"{width // heads}")
     if kv_heads is not None:
         positive(num_key_value_heads=kv_heads)
         fine, expected = heads % kv_heads == 0, f"a divisor of {heads}"
         expect(fine, "num_key_value_heads", expected, kv_heads)
-    allowed = width // heads, None
-    _neutral("head_dim", fields.get("head_dim"), allowed)
+    _neutral("head_dim", fields.get("head_dim"), (width // heads, None))
 
 
 def _window(fields: Mapping) -> None:
@@ -132,16 +130,11 @@ def _one_kind(field: str, angles: Mapping) -> None:
     for name in needs:
         expected = f"a number for {kind!r}"
         expect(name in angles, f"{name} of {field}", expected, "nothing")
-    _numbers(angles)
-
-
-def _numbers(angles: Mapping) -> None:
-    """How much slower, and which pairs."""
     if "factor" in angles:
         real("factor", angles["factor"], least=1)
     if "low_freq_factor" in angles:
         low, high = angles["low_freq_factor"], angles["high_freq_factor"]
         above("low_freq_factor", low, 0)
         above("high_freq_factor", high, low)
-        name = "original_max_position_embeddings"
-        positive(**{name: angles[name]})
+        trained = angles["original_max_position_embeddings"]
+        positive(original_max_position_embeddings=trained)

@@ -11,10 +11,14 @@ from .refuse import expect, shape, wrong, wrong_kind
 from .shapes import axes, floating
 
 CONVENTION = {
-    "may_attend": "True = may attend",
-    "mask": "True = may NOT attend, as in torch",
+    "may_attend": "a boolean tensor, True = may attend",
+    "mask": "a boolean tensor, True = may NOT attend, as in torch",
 }
 NUMBERS = "lib.masks.from_zero_one converts a mask of 0 and 1"
+ADDED = (
+    "lib.masks.from_additive converts a mask of 0 and -inf, "
+    "lib.masks.from_zero_one one of 0 and 1; a bias is passed as score_bias"
+)
 BIAS = "; a bias is more than a mask: lib.attention takes it as score_bias"
 LARGE = (
     "; if it stands for -inf, replace it first: "
@@ -30,40 +34,30 @@ RANK_HINT = {
 
 
 def boolean(**named: object) -> None:
-    """Every argument is a boolean tensor; its name says what True means."""
+    """A boolean tensor; its name says what True means."""
     instance(Tensor, **named)
-    for name, tensor in named.items():
-        if tensor.dtype == torch.bool:
-            continue
-        converter = NUMBERS
-        if tensor.is_floating_point():
-            converter = (
-                "lib.masks.from_additive converts a mask of 0 and -inf, "
-                "lib.masks.from_zero_one one of 0 and 1; a bias is passed as "
-                "score_bias"
-            )
-        expected = f"a boolean tensor, {CONVENTION[name]}"
-        wrong_kind(name, expected, f"{tensor.dtype}; {converter}")
+    ((name, tensor),) = named.items()
+    if tensor.dtype != torch.bool:
+        hint = ADDED if tensor.is_floating_point() else NUMBERS
+        wrong_kind(name, CONVENTION[name], f"{tensor.dtype}; {hint}")
 
 
-def numeric(**named: object) -> None:
+def numeric(mask: object) -> None:
     """A tensor of numbers, not of truth values."""
-    instance(Tensor, **named)
-    for name, tensor in named.items():
-        if tensor.dtype == torch.bool:
-            got = "a boolean mask is used as it is, or inverted with ~"
-            wrong_kind(name, "numbers 0 and 1", f"{tensor.dtype}; {got}")
+    instance(Tensor, mask=mask)
+    if mask.dtype == torch.bool:
+        got = "torch.bool; a boolean mask is used as it is, or inverted with ~"
+        wrong_kind("mask", "numbers 0 and 1", got)
 
 
 def only(mask: Tensor, allowed: tuple) -> None:
     """Every entry of the mask is one of the two allowed values."""
     other = mask[(mask != allowed[0]) & (mask != allowed[1])]
     if other.numel():
-        first, hint = other.flatten()[0].item(), ""
+        first, hint = other[0].item(), ""
         if -math.inf in allowed:
             hint = LARGE if first < -1e4 else BIAS
-        got = f"{first}{hint}"
-        wrong("mask", f"only {allowed[0]} and {allowed[1]}", got)
+        wrong("mask", f"only {allowed[0]} and {allowed[1]}", f"{first}{hint}")
 
 
 def lengths(lengths: object, max_length: object) -> None:
@@ -95,10 +89,10 @@ def broadcasts(wanted: tuple, what: str, **named: Tensor) -> None:
     ((name, tensor),) = named.items()
     sizes = tuple(tensor.shape)
     front = len(wanted) - len(sizes)
-    fine = front >= 0
-    for have, size in zip(sizes, wanted[max(front, 0) :], strict=False):
-        fine = fine and (have == 1 or have == size)
-    if not fine:
+    if front < 0 or any(
+        have != 1 and have != size
+        for have, size in zip(sizes, wanted[front:], strict=True)
+    ):
         expected = f"a shape that broadcasts to {what} {tuple(wanted)}"
         wrong(name, expected, sizes)
 

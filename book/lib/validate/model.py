@@ -1,11 +1,11 @@
 """The parts of a Transformer, and what it is told when it decodes."""
 
-from collections.abc import Iterable, Sized
+from collections.abc import Sized
 
 import torch
 from torch import Tensor, nn
 
-from .kinds import INTEGERS, booleans, choice, instance, not_empty
+from .kinds import INTEGERS, booleans, choice, instance, some_items
 from .masks import module_bias, module_mask
 from .numbers import (
     between,
@@ -18,7 +18,7 @@ from .numbers import (
     real,
 )
 from .refuse import expect, kind, shape, wrong, wrong_kind
-from .shapes import axes, shapes
+from .shapes import remembered, shapes
 from .text import id_batch
 
 HEADS = "q: *lead q_len d_head, k: *lead k_len d_head, v: *lead k_len d_value"
@@ -62,11 +62,10 @@ def special_ids(fields: object) -> None:
     expect(fields.eos_id != fields.bos_id, "eos_id", expected, "the same")
 
 
-def no_nan(**named: Tensor) -> None:
+def no_nan(logits: Tensor) -> None:
     """No entry is NaN; weights may be damaged."""
-    for name, tensor in named.items():
-        got = "NaN; a weight of the model may be NaN"
-        expect(not tensor.isnan().any(), name, "numbers", got)
+    got = "NaN; a weight of the model may be NaN"
+    expect(not logits.isnan().any(), "logits", "numbers", got)
 
 
 def to_narrow(logits, temperature, top_k, top_p) -> None:
@@ -93,9 +92,7 @@ def generator(value: object) -> None:
 def stack(items: object, wanted: type, final_norm: object) -> None:
     """At least one block in a list, all of one class and width."""
     booleans(final_norm=final_norm)
-    if not isinstance(items, Iterable) or not isinstance(items, Sized):
-        wrong_kind("blocks", f"a list of {wanted.__name__}", kind(items))
-    not_empty("blocks", items)
+    some_items("blocks", items, wanted.__name__, Sized)
     for block in items:
         instance(wanted, **{"an item of blocks": block})
     widths = {block.feed_forward.widen.in_features for block in items}
@@ -118,30 +115,13 @@ def several_heads(d_model, heads, dropout, bias) -> None:
     booleans(bias=bias)
 
 
+@remembered
 def to_attend(q, k, v, may_attend, score_bias=None) -> None:
     """Queries, keys and values of several heads, a mask and a bias."""
-    if not are_heads(q, k, v):
-        shapes(HEADS, q=q, k=k, v=v)
-        axes("q: batch heads q_len d_head", q=q)
+    shapes(HEADS, q=q, k=k, v=v)
+    shapes("q: batch heads q_len d_head", q=q)
     module_mask(may_attend, (*q.shape[:3], k.shape[2]))
     module_bias(score_bias, (*q.shape[:3], k.shape[2]))
-
-
-def are_heads(*tensors: object) -> bool:
-    """Whether they fit together; `shapes` says the same, more slowly."""
-    for x in tensors:
-        if not isinstance(x, Tensor) or x.ndim != 4:
-            return False
-    q, k, v = tensors
-    batch, heads, _, width = q.shape
-    k_len = k.shape[2]
-    return (
-        q.dtype == k.dtype == v.dtype
-        and q.is_floating_point()
-        and k.shape == (batch, heads, k_len, width)
-        and v.shape[:3] == (batch, heads, k_len)
-        and k_len > 0 < width
-    )
 
 
 def ids_of(side: str, ids: object, config: object) -> None:

@@ -1,20 +1,29 @@
-"""The parts of language models of today."""
+"""Attention that costs less, and the parts of language models of today."""
 
 from torch import Tensor
 
-from .efficient import shared_heads
 from .kinds import booleans, instance_or_none, whole_numbers
-from .numbers import (
-    above,
-    divisible,
-    even,
-    integer,
-    positive,
-    real,
-)
+from .numbers import above, divisible, even, integer, positive, real
 from .refuse import expect, shape, wrong
 from .shapes import shapes
 from .text import id_batch
+
+TEXT = (
+    "q: *lead length d_head, k: *lead length d_head, v: *lead length d_value"
+)
+
+
+def shared_heads(heads: int, kv_heads: object) -> None:
+    """Every head of keys serves the same number of query heads."""
+    positive(kv_heads=kv_heads)
+    fine = heads % kv_heads == 0
+    expect(fine, "kv_heads", f"a divisor of heads={heads}", kv_heads)
+
+
+def one_text(q: object, k: object, v: object) -> None:
+    """A query, a key and a value at each position, of which there are some."""
+    shapes(TEXT, q=q, k=k, v=v)
+    expect(q.shape[-2], "q", "at least one position", shape(q))
 
 
 def rotary_rows(weight: object, heads: object) -> None:

@@ -43,11 +43,15 @@ def even(name: str, value: object) -> None:
     expect(value % 2 == 0, name, "an even number", value)
 
 
+def multiple(name: str, value: int, number: int, what: str) -> None:
+    """A multiple of the number of something."""
+    expect(value % number == 0, name, f"a multiple of {what}", value)
+
+
 def divisible(d_model: object, heads: object) -> None:
     """Positive integers, and d_model a multiple of heads."""
     positive(d_model=d_model, heads=heads)
-    expected = f"a multiple of heads={heads}"
-    expect(d_model % heads == 0, "d_model", expected, d_model)
+    multiple("d_model", d_model, heads, f"heads={heads}")
 
 
 def number(

@@ -1,6 +1,7 @@
 """Dtypes, and shapes in the words of the signatures."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import wraps
 
 import torch
 from torch import Tensor
@@ -15,8 +16,37 @@ SOURCES = (
     "value: batch k_len d_model"
 )
 NOT_BROADCAST = "; nothing is broadcast"
-Axes = tuple[str, str | None, tuple[str, ...]]
-READ: dict[str, list[Axes]] = {}
+
+
+def remembered(check: Callable) -> Callable:
+    """Look once at arguments of the same shapes, dtypes, sizes and words.
+
+    A healthy forward pass comes here often, with the same shapes again. What
+    a compiler makes up as sizes is not kept.
+    """
+    fine = set()
+
+    @wraps(check)
+    def looked_at(*given, **named):
+        if torch.compiler.is_compiling():
+            check(*given, **named)
+            return
+        values = [signature(x) for x in (*given, *named.values())]
+        if (known := (*named, *values)) not in fine:
+            check(*given, **named)
+            if len(fine) == 10_000:
+                fine.clear()
+            fine.add(known)
+
+    looked_at.fine = fine
+    return looked_at
+
+
+def signature(x: object) -> object:
+    """All that a remembered check may look at."""
+    if isinstance(x, Tensor):
+        return x.shape, x.dtype
+    return x if type(x) in (int, str) else type(x)
 
 
 def floating(**named: object) -> None:
@@ -34,6 +64,7 @@ def floating(**named: object) -> None:
             wrong_kind(name, f"{dtype}, the dtype of {first}", x.dtype)
 
 
+@remembered
 def shapes(words: str, **named: object) -> None:
     """Floating-point tensors of one dtype, with the axes that `words` name.
 
@@ -42,120 +73,65 @@ def shapes(words: str, **named: object) -> None:
     for axes that are not compared. A number given by name is the size of its
     word, which must be the last. `k_len` and `d_head` are never 0.
     """
-    found = understood(words)
-    if not fits(found, dict(named)):
-        floating(**{name: named[name] for name, _, _ in found})
-        explain(found, named)
+    tensors = [part.partition(":")[0].strip() for part in words.split(",")]
+    floating(**{name: named[name] for name in tensors})
+    axes(words, **named)
 
 
+@remembered
 def axes(words: str, **named: object) -> None:
     """As `shapes`, for tensors of whatever dtypes."""
-    found = understood(words)
-    if not fits(found, dict(named), floating=False):
-        explain(found, named)
-
-
-def understood(words: str) -> list[Axes]:
-    """`read`, but once for each text; anew where torch compiles."""
-    if torch.compiler.is_compiling():
-        return read(words)
-    if words not in READ:
-        READ[words] = read(words)
-    return READ[words]
-
-
-def read(words: str) -> list[Axes]:
-    """The name of each tensor, the word for axes in front, other words."""
-    found = []
+    known = {}
     for part in words.split(","):
         name, _, rest = part.partition(":")
-        first, *others = rest.split()
+        name, (first, *own) = name.strip(), rest.split()
         lead = first.strip("*.") if first[0] in "*." else None
-        own = [first] * (lead is None)
-        found.append((name.strip(), lead, (*own, *others)))
-    return found
-
-
-def fits(found: list[Axes], known: dict, floating: bool = True) -> bool:
-    """Whether there is nothing to complain about, found out fast.
-
-    A healthy forward pass comes here often. `known` has the tensors and the
-    sizes by name, and gets the size of each word.
-    """
-    dtype = None
-    for name, lead, words in found:
-        x = known[name]
-        if floating:
-            if not isinstance(x, Tensor) or not x.is_floating_point():
-                return False
-            if dtype is not None and x.dtype != dtype:
-                return False
-            dtype = x.dtype
-        sizes = tuple(x.shape)
-        if lead is not None:
-            front = sizes[: len(sizes) - len(words)]
-            if lead and known.setdefault(lead, front) != front:
-                return False
-            sizes = sizes[len(front) :]
-        if len(sizes) != len(words):
-            return False
-        for word, size in zip(words, sizes, strict=True):
-            if known.setdefault(word, size) != size:
-                return False
-            if not size and word in NEVER_EMPTY:
-                return False
-    return True
-
-
-def explain(found: list[Axes], named: dict) -> None:
-    """Raise what is wrong with the axes, if anything is."""
-    known = {}
-    for name, lead, words in found:
-        x, width = named[name], named.get(words[-1])
+        own = own if lead is not None else [first, *own]
+        x, width = named[name], named.get(own[-1])
         if width is not None and x.shape[-1:] != (width,):
             wrong(name, f"a last axis of width {width}", shape(x))
-        for expected, got in complaints(name, x, (lead, *words), known):
-            wrong(name, expected, got)
+        compare(name, x, (lead, *own), known)
 
 
-def complaints(name: str, x: Tensor, words: tuple, known: dict) -> Iterator:
-    """What was expected and what came, first things first.
+def compare(name: str, x: Tensor, words: tuple, known: dict) -> None:
+    """Say what is wrong with the axes of one tensor, first things first.
 
     `known` remembers the size of each word and the tensor that had it first;
     the first word is that of all axes in front.
     """
     plain = ["length" if w.endswith("_len") else w for w in words[1:]]
+    front = x.ndim - len(plain)
     least = "" if words[0] is None else "at least "
     rank = f"{least}{len(plain)} axes, ({', '.join(plain)})"
-    if words[0] is None and x.ndim != len(plain):
-        yield rank, f"{x.ndim} ({shape(x)})"
+    if words[0] is None and front:
+        wrong(name, rank, f"{x.ndim} ({shape(x)})")
     if "k_len" in words[:-1]:  # values stand beside keys
         wanted, _ = known.setdefault(words[:-1], (x.shape[:-1], name))
         if x.shape[:-1] != wanted:
             one = "one" if name == "value" else "one value"
-            yield f"{one} for each key, {tuple(wanted)}", tuple(x.shape[:-1])
-    if x.ndim < len(plain):
-        yield rank, f"{x.ndim} ({shape(x)})"
-    front = x.ndim - len(plain)
+            expected = f"{one} for each key, {tuple(wanted)}"
+            wrong(name, expected, tuple(x.shape[:-1]))
+    if front < 0:
+        wrong(name, rank, f"{x.ndim} ({shape(x)})")
     sizes = tuple(x.shape[:front]), *x.shape[front:]
     for word, size in zip(words, sizes, strict=True):
         wanted, first = known.setdefault(word, (size, name))
         if size == 0 and word in NEVER_EMPTY:
-            yield NEVER_EMPTY[word], f"none ({shape(x)})"
+            wrong(name, NEVER_EMPTY[word], f"none ({shape(x)})")
         if word and size != wanted:
-            yield other_size(x, word, size, wanted, first)
+            other_size(name, x, word, size, wanted, first)
 
 
-def other_size(x, word, size, wanted, first: str) -> tuple:
-    """What to say where x is not like the tensor `first`."""
+def other_size(name, x, word, size, wanted, first: str) -> None:
+    """Say that x is not like the tensor `first`."""
     if word.startswith("d_"):
-        return f"the width {wanted} of {first}", size
+        wrong(name, f"the width {wanted} of {first}", size)
     if isinstance(size, tuple):
-        axes = f"the leading axes {wanted} of {first}"
-        return axes, f"{size}{NOT_BROADCAST}"
+        expected = f"the leading axes {wanted} of {first}"
+        wrong(name, expected, f"{size}{NOT_BROADCAST}")
     owner = first if len(first) == 1 else f"the {first}"
     got = f"{size} ({shape(x)}){NOT_BROADCAST}"
-    return f"the {word} of {owner}, {wanted}", got
+    wrong(name, f"the {word} of {owner}, {wanted}", got)
 
 
 def same_shape(name: str, tensor: object, x: Tensor) -> None:
@@ -177,6 +153,7 @@ def axis(dim: int, **named: Tensor) -> None:
         wrong(name, expected, shape(tensor))
 
 
+@remembered
 def norm(x: object, weight: object, bias: object) -> None:
     """A gain and a bias for each entry of the last axis of x."""
     floating(x=x)
@@ -205,16 +182,12 @@ def turnable(x: object, offset: object) -> None:
 
 def mergeable(x: object) -> None:
     """(batch, heads, length, d_head)."""
-    if isinstance(x, Tensor) and x.is_floating_point() and x.ndim == 4:
-        return  # this and the next are what a short pass spends time on
     shapes("x: batch heads length width", x=x)
 
 
+@remembered
 def splittable(x: object, heads: object) -> None:
     """(batch, length, d_model) with d_model a multiple of heads."""
-    if isinstance(x, Tensor) and x.is_floating_point() and x.ndim == 3:
-        if type(heads) is int and heads > 0 and x.shape[-1] % heads == 0:
-            return
     shapes("x: batch length d_model", x=x)
     positive(heads=heads)
     if x.shape[-1] % heads:
@@ -223,10 +196,6 @@ def splittable(x: object, heads: object) -> None:
 
 def sources(query: object, key: object, value: object, d_model: int) -> None:
     """What attention reads: (batch, length, d_model), three times."""
-    if key is query and value is query and isinstance(query, Tensor):
-        if query.ndim == 3 and query.is_floating_point():
-            if query.shape[1] and query.shape[2] == d_model:
-                return
     shapes(SOURCES, query=query, key=key, value=value, d_model=d_model)
 
 

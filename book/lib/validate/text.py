@@ -4,15 +4,8 @@ from contextlib import suppress
 from datetime import date
 
 import torch
-from torch import Tensor
 
-from .kinds import (
-    choice,
-    instance,
-    some_items,
-    string,
-    whole_numbers,
-)
+from .kinds import choice, instance, some_items, string, whole_numbers
 from .numbers import integer, positive
 from .refuse import expect, kind, shape, wrong, wrong_kind
 from .shapes import axes
@@ -47,18 +40,6 @@ def id_batch(ids, name="ids", most=None, vocab_size=None) -> None:
     axes(f"{name}: batch length", **{name: ids})
     if most is not None and not 1 <= ids.shape[1] <= most:
         wrong(name, f"1 to {most} positions (max_length)", shape(ids))
-
-
-def token_id(name: str, value: object, vocab_size: int) -> None:
-    """One id in 0 .. vocab_size - 1."""
-    integer(name, value)
-    if not 0 <= value < vocab_size:
-        wrong(name, f"ids from 0 to {vocab_size - 1}", value)
-
-
-def one_axis(name: str, ids: Tensor) -> None:
-    """A row of ids, not a batch."""
-    expect(ids.ndim == 1, name, "one axis", shape(ids))
 
 
 def locale(language: object) -> None:

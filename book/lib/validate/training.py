@@ -1,18 +1,14 @@
-"""Losses, recipes and checkpoints."""
+"""Losses, recipes and checkpoints, and what workers share out."""
 
 import math
 
 from torch import Tensor
 
-from .kinds import (
-    functions,
-    instance,
-    some_items,
-    whole_numbers,
-)
+from .kinds import functions, instance, some_items, whole_numbers
 from .numbers import (
     between,
     integer,
+    multiple,
     positive,
     probability,
     real,
@@ -80,3 +76,75 @@ def enough_steps(saved: int, done: int) -> None:
     expected = f"at least the {done} steps of the trainer"
     got = f"{saved}; load_checkpoint goes back, another file name does not"
     expect(saved >= done, "checkpoint", expected, got)
+
+
+def same_training(trainer, parts: dict[str, dict], about: dict) -> None:
+    """A checkpoint is of this model and this recipe."""
+    for part in ("model", "average"):
+        same_weights(getattr(trainer, part).state_dict(), parts.get(part, {}))
+    moments(trainer, parts.get("adam", {}), len(about["losses"]))
+    wanted = trainer.recipe.numbers(len(about["losses"]))
+    for name, value in wanted.items():
+        expected, got = f"{name}={value}, as in the recipe", about["recipe"]
+        fine = got.get(name) == value
+        expect(fine, "checkpoint", expected, got.get(name))
+
+
+def moments(trainer, saved: dict[str, Tensor], steps: int) -> None:
+    """The two means of Adam have the shapes of the weights they belong to."""
+    weights = dict(enumerate(trainer.model.parameters()))
+    expected = f"the moments of Adam after {steps} steps"
+    expect(saved or not steps, "checkpoint", expected, "none")
+    for key, tensor in saved.items():
+        number, name = key.split(".")
+        wanted = weights.get(int(number))
+        if name != "step" and (wanted is None or wanted.shape != tensor.shape):
+            expected = f"moments of {len(weights)} weights, as in the model"
+            wrong("checkpoint", expected, f"{shape(tensor)} for adam.{key}")
+
+
+def same_weights(wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
+    """The weights of a checkpoint are those of the model."""
+    for name in sorted(wanted.keys() | got.keys()):
+        one, other = (
+            f"{weights[name].dtype}, {shape(weights[name])}"
+            if name in weights
+            else "nothing"
+            for weights in (wanted, got)
+        )
+        expected = f"{one} for {name}, as in the model"
+        expect(one == other, "checkpoint", expected, other)
+
+
+def shared_out(
+    name: str, total: object, rank: object, world_size: object
+) -> None:
+    """Every worker gets equally many, and there is a worker `rank`."""
+    positive(**{name: total, "world_size": world_size})
+    between("rank", rank, 0, world_size - 1)
+    multiple(name, total, world_size, f"the {world_size} workers")
+
+
+def heads_to_share(wanted: type, attention, rank, world_size) -> None:
+    """An attention without dropout whose heads can be shared out."""
+    instance(wanted, attention=attention)
+    shared_out("heads", attention.heads, rank, world_size)
+    no_dropout("attention", attention.dropout)
+
+
+def units_to_share(wanted: type, network, rank, world_size) -> None:
+    """A network without dropout whose hidden units can be shared out."""
+    instance(wanted, network=network)
+    shared_out("d_ff", network.widen.out_features, rank, world_size)
+    no_dropout("network", network.dropout.p)
+
+
+def no_dropout(name: str, dropout: float) -> None:
+    """Workers would have to agree on what they drop."""
+    expect(dropout == 0, name, "no dropout", f"dropout={dropout}")
+
+
+def targets(target: object, pad_id: object) -> None:
+    """A tensor of token ids, and the one that does not count."""
+    whole_numbers("target", target)
+    integer("pad_id", pad_id)
