@@ -118,7 +118,7 @@ test-nbgrader: .venv-nbgrader/.done ## 4 minutes | the chapters through nbgrader
 	.venv-nbgrader/bin/python -m pytest -q -rs -p no:cacheprovider \
 	  -c /dev/null --rootdir . tests/tools/nbgrader
 
-bench: .venv/.chapters ## | measure attention beside PyTorch's; also what pages draw
+bench: .venv/.chapters ## | measure what pages draw
 	PYTHONPATH=book $(BIN)/python -m benchmarks
 
 model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 from five seeds

@@ -24,16 +24,17 @@ def draw_examples(config):
     """Few and always the same with --quick; else Hypothesis explores."""
     from hypothesis import settings
 
-    calm = {"deadline": None, "database": None}
+    quick = config.getoption("quick")
     settings.register_profile(
-        "quick", **calm, derandomize=True, max_examples=10
-    )
-    settings.register_profile(
-        "full", **calm, derandomize=False, max_examples=100, print_blob=True
+        "book",
+        deadline=None,
+        database=None,
+        derandomize=quick,
+        max_examples=10 if quick else 100,
+        print_blob=True,
     )
     if not config.getoption("hypothesis_profile"):
-        quick = config.getoption("quick")
-        settings.load_profile("quick" if quick else "full")
+        settings.load_profile("book")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -61,22 +62,20 @@ def no_workflow():
         yield
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    """The path of Chromium; in CI its absence is an error, not a skip."""
-    from tools.editions.pdf import (
-        printing,  # needs Playwright, not for every test
-    )
-
-    program = printing.program()
-    if not program:
-        missing("browser tests need Chromium (apt install chromium)")
-    return program
-
-
 def missing(what: str) -> None:
     """In CI an error, elsewhere the reason of a skip."""
     (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The path of Chromium."""
+    # It needs Playwright, as not every test does.
+    from tools.editions.pdf import printing
+
+    return printing.program() or missing(
+        "browser tests need Chromium (apt install chromium)"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Every chapter has a quiz that explains each answer that may be given."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from book._ext.book_site.source.quiz import Question, is_quiz, questions
@@ -21,18 +20,13 @@ MARKDOWN = re.compile(r"`|\*\*\w|\]\(|\n")
 PROOF = "# @title Check: The answers of the quiz are right\n"
 
 
-def quizzes(page: list) -> list[int]:
-    """The places of its quizzes, those without the tag as well."""
-    return [
+def problems(page: list) -> Iterator[str]:
+    """What is wrong with the quiz of a chapter."""
+    places = [
         place
         for place, cell in enumerate(page)
         if is_quiz(cell) or cell.source.startswith("### Quiz")
     ]
-
-
-def problems(page: list) -> Iterator[str]:
-    """What is wrong with the quiz of a chapter."""
-    places = quizzes(page)
     if len(places) != 1:
         yield f"{len(places)} quizzes, not one"
         return
@@ -63,11 +57,12 @@ def frame(source: str, asked: list[Question]) -> Iterator[str]:
     numbers = [int(NUMBER.match(question.text)[1]) for question in asked]
     if numbers != [*range(1, len(asked) + 1)]:
         yield f"the questions are numbered {numbers}"
-    right = Counter(
-        [choice.is_right for choice in question.choices].index(True)
+    right = {
+        place
         for question in asked
-        if any(choice.is_right for choice in question.choices)
-    )
+        for place, choice in enumerate(question.choices)
+        if choice.is_right
+    }
     if len(right) == 1:
         yield "the right answers stand all at the same place"
 

@@ -106,11 +106,14 @@ def teaching_cells(page: list) -> Iterator[str]:
             yield f"more than one assertion, which is a check: {first}"
         if READS_FIGURE.search(cell.source):
             yield f"it reads a figure, which is a check: {first}"
-    few, many = TEACHING_CELLS
-    if not few <= len(lines) <= many:
-        yield f"{len(lines)} teaching cells, not {few} to {many}"
     if lines and median(lines) > MEDIAN_LINES:
         yield f"half of the teaching cells have over {MEDIAN_LINES} lines"
+    for number, what, (few, many) in (
+        (len(lines), "teaching cells", TEACHING_CELLS),
+        (cells.prose(before), "words before the exercises", WORDS),
+    ):
+        if not few <= number <= many:
+            yield f"{number} {what}, not {few} to {many}"
 
 
 def first_screen(page: list) -> Iterator[str]:
@@ -133,30 +136,18 @@ def first_screen(page: list) -> Iterator[str]:
         yield f"it begins with {kinds[:4]}, not with {expected}"
 
 
-def length(page: list) -> Iterator[str]:
-    few, many = WORDS
-    words = cells.prose(cells.before_exercises(page))
-    if not few <= words <= many:
-        yield f"{words} words before the exercises, not {few} to {many}"
-
-
 def figures_are_referred_to(page: list) -> Iterator[str]:
     """Every figure by its number, which is its place among the figures."""
     chapter = re.match(r"# (\d+)\.", page[0].source)[1]
     text = " ".join(c.source for c in page if c.cell_type == "markdown")
-    named = set(re.findall(r"\d+\.\d+", " ".join(all_of(FIGURE, text))))
+    places = " ".join(found[0] for found in FIGURE.finditer(text))
+    named = set(re.findall(rf"\b{chapter}\.\d+", places))
     drawn = [c for c in page if c.metadata.get("mystnb", {}).get("figure")]
-    for number in range(1, len(drawn) + 1):
-        if f"{chapter}.{number}" not in named:
-            yield f"the text does not refer to figure {chapter}.{number}"
-    for reference in named:
-        other, number = map(int, reference.split("."))
-        if other == int(chapter) and number > len(drawn):
-            yield f"there is no figure {reference}"
-
-
-def all_of(pattern: re.Pattern, text: str) -> Iterator[str]:
-    return (found[0] for found in pattern.finditer(text))
+    figures = {f"{chapter}.{n}" for n in range(1, len(drawn) + 1)}
+    for number in sorted(figures - named):
+        yield f"the text does not refer to figure {number}"
+    for number in sorted(named - figures):
+        yield f"there is no figure {number}"
 
 
 def explorers(page: list) -> Iterator[str]:
@@ -184,7 +175,6 @@ RULES = (
     checks_are_dispensable,
     teaching_cells,
     first_screen,
-    length,
     figures_are_referred_to,
     explorers,
 )

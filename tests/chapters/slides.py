@@ -5,6 +5,7 @@ Each rule lists what is wrong with the cells of a chapter.
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from textwrap import dedent, indent
 
@@ -49,28 +50,28 @@ def length(cells: list) -> Iterator[str]:
 def short_slides(cells: list) -> Iterator[str]:
     """A slide is read at a glance, and is about one thing."""
     for slide in deck.slides(cells):
-        texts = {kind: [] for kind in ("words", "code", "output")}
-        texts |= {"figure": [], "drawing": []}
+        here, texts = f"“{slide.title}”", defaultdict(str)
         for part in slide.parts:
-            texts[part.kind].append(part.content)
-        said = " ".join(texts["words"])
-        if (number := words(f"{slide.title} {said}")) > WORDS:
-            yield f"“{slide.title}”: {number} words, not {WORDS}"
+            texts[part.kind] += f"{part.content}\n"
+        if (number := words(f"{slide.title} {texts['words']}")) > WORDS:
+            yield f"{here}: {number} words, not {WORDS}"
         for kind in ("code", "output"):
-            if (number := sum(map(lines, texts[kind]))) > LINES:
-                yield f"“{slide.title}”: {number} lines of {kind}, not {LINES}"
-        pictures = len(texts["figure"]) + len(texts["drawing"])
-        shown = pictures + len(FORMULA.findall(said)) + bool(texts["code"])
-        if shown > 1:
-            yield f"“{slide.title}”: more than one formula, figure or code"
-        if not any(text.strip() for kind in texts.values() for text in kind):
-            yield f"“{slide.title}”: no content"
+            if (number := lines(texts[kind])) > LINES:
+                yield f"{here}: {number} lines of {kind}, not {LINES}"
+        pictures = [p for p in slide.parts if p.kind in ("figure", "drawing")]
+        formulas = FORMULA.findall(texts["words"])
+        if len(pictures) + len(formulas) + bool(texts["code"]) > 1:
+            yield f"{here}: more than one formula, figure or code"
+        if not "".join(texts.values()).strip():
+            yield f"{here}: no content"
 
 
-def whole_code(cells: list) -> Iterator[str]:
-    """What is shown of a cell is code, not a line without its end."""
+def whole_words_and_code(cells: list) -> Iterator[str]:
+    """Code with its end; words without links, HTML or a second heading."""
     for slide in deck.slides(cells):
         for part in slide.parts:
+            if part.kind == "words" and MARKS.search(read(part.content)):
+                yield f"“{slide.title}”: a link, HTML or a second heading"
             if part.kind == "code":
                 body = indent(dedent(part.content), "    ")
                 try:
@@ -87,32 +88,24 @@ def titles(cells: list) -> Iterator[str]:
             yield f"cell {cell.id}: a slide without a title"
 
 
-def plain_words(cells: list) -> Iterator[str]:
-    """No links, HTML or second heading on a slide."""
-    for slide in deck.slides(cells):
-        for part in slide.parts:
-            if part.kind == "words" and MARKS.search(read(part.content)):
-                yield f"“{slide.title}”: a link, HTML or a second heading"
-
-
 def places(cells: list) -> Iterator[str]:
     """Slides come from the page's own cells, the first one begins a slide."""
     shown = [cell.id for cell in deck.told(cells)]
     has_begun = False
     for cell in cells:
-        kind = deck.slide_type(cell)
+        kind, is_tagged = deck.slide_type(cell), deck.is_tagged(cell)
         has_begun |= kind in deck.BEGINS
         if kind not in TYPES:
             yield f"cell {cell.id}: no slide type is called {kind}"
-        if deck.is_tagged(cell) and cell.id not in shown:
+        if is_tagged and cell.id not in shown:
             yield f"cell {cell.id}: exercises and quizzes are not shown"
-        if deck.is_tagged(cell) and kinds.is_check(cell):
+        if is_tagged and kinds.is_check(cell):
             yield f"cell {cell.id}: a check is not shown"
         if kind in deck.ADDS and not has_begun:
             yield f"cell {cell.id}: adds to a slide that is not there"
-        if deck.shown_words(cell) and cell is not cells[0]:
-            if not deck.is_tagged(cell):
-                yield f"cell {cell.id}: words for a slide, but no slide type"
+        has_words = deck.shown_words(cell) and cell is not cells[0]
+        if has_words and not is_tagged:
+            yield f"cell {cell.id}: words for a slide, but no slide type"
 
 
 def spoken(cells: list) -> Iterator[str]:
@@ -126,12 +119,8 @@ def spoken(cells: list) -> Iterator[str]:
 def numbers(cells: list) -> Iterator[str]:
     """A number on a slide is one that the chapter prints or computes."""
     code = [cell for cell in cells if cell.cell_type == "code"]
-    on_paper = "".join(
-        found[0]
-        for cell in cells
-        if cell.cell_type == "markdown"
-        for found in ON_PAPER.finditer(cell.source)
-    )
+    prose = "".join(c.source for c in cells if c.cell_type == "markdown")
+    on_paper = "".join(found[0] for found in ON_PAPER.finditer(prose))
     said = [
         new_markdown_cell(part.content + on_paper)
         for slide in deck.slides(cells)
@@ -144,9 +133,8 @@ def numbers(cells: list) -> Iterator[str]:
 RULES = (
     length,
     short_slides,
-    whole_code,
+    whole_words_and_code,
     titles,
-    plain_words,
     places,
     spoken,
     numbers,

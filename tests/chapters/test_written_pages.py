@@ -17,10 +17,13 @@ def test_a_page_is_up_to_date(writer):
 
 def test_only_a_stale_page_is_written(tmp_path):
     page = Path("page.md")
-    assert write_page(page, "a", tmp_path) == "page.md: written"
-    assert write_page(page, "a", tmp_path) == "page.md: up to date"
-    assert write_page(page, "b", tmp_path) == "page.md: written"
-    assert (tmp_path / page).read_text() == "b"
+    for text, said in (
+        ("a", "written"),
+        ("a", "up to date"),
+        ("b", "written"),
+    ):
+        assert write_page(page, text, tmp_path) == f"page.md: {said}"
+        assert (tmp_path / page).read_text() == text
 
 
 def test_every_bug_of_the_gallery_has_lines_and_a_question():
@@ -35,15 +38,10 @@ def test_every_bug_of_the_gallery_has_lines_and_a_question():
 def test_a_word_of_the_page_of_shapes_has_one_size_and_a_size_one_word():
     stored = (ROOT / shapes_page.PAGE).read_text(encoding="utf-8")
     rows = [row.split(" | ") for row in stored.splitlines() if "×" in row]
-    pairs = {
-        pair
-        for _, axes, sizes in rows
-        for pair in zip(
-            axes.split(),
-            sizes.rstrip(" |").split(shapes_page.TIMES),
-            strict=True,
-        )
-    }
+    pairs = set()
+    for _, axes, sizes in rows:
+        numbers = sizes.rstrip(" |").split(shapes_page.TIMES)
+        pairs |= set(zip(axes.split(), numbers, strict=True))
     axes, sizes = zip(*pairs, strict=True)
     assert len(rows) > 30
     assert len(set(axes)) == len(set(sizes)) == len(pairs) == 9

@@ -453,7 +453,7 @@ def strong(f):
 
 
 def test_a_hunt_is_won_by_a_check_that_finds_all():
-    expect.hunt(strong, RIGHT, WRONG)
+    expect.kills_mutants(strong, RIGHT, WRONG)
 
 
 @pytest.mark.parametrize(
@@ -468,7 +468,7 @@ def test_a_hunt_counts_what_was_found(number, hint, share):
         assert f(number) == 2 * number
 
     with pytest.raises(Wrong) as found:
-        expect.hunt(weak, RIGHT, WRONG)
+        expect.kills_mutants(weak, RIGHT, WRONG)
     assert (found.value.hint, found.value.share) == (hint, share)
 
 
@@ -483,11 +483,11 @@ def test_a_check_may_not_refuse_what_is_right():
         raise NotImplementedError
 
     with pytest.raises(Wrong, match="refuses a right one, that adds"):
-        expect.hunt(too_strict, RIGHT, WRONG)
+        expect.kills_mutants(too_strict, RIGHT, WRONG)
     with pytest.raises(Wrong, match="refuses a right one"):
-        expect.hunt(broken, RIGHT, WRONG)
+        expect.kills_mutants(broken, RIGHT, WRONG)
     with pytest.raises(NotImplementedError):
-        expect.hunt(stub, RIGHT, WRONG)
+        expect.kills_mutants(stub, RIGHT, WRONG)
 
 
 def test_a_share_is_said_without_not_yet(asked, capsys):

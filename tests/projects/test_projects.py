@@ -5,9 +5,16 @@ import re
 import pytest
 import torch
 
-from kit import projects
 from kit.exercises import Wrong
-from kit.projects import NUMERALS, __main__, examine, load, project, requires
+from kit.projects import (
+    NUMERALS,
+    __main__,
+    examine,
+    load,
+    project,
+    requirements,
+    requires,
+)
 from tools.source.taught import ROOT
 
 FOLDER = ROOT / "book" / "teach"
@@ -23,7 +30,7 @@ PARTS = re.compile(r"(?:Structure|Experiment|Own tests) (\d+)")
 
 @pytest.mark.parametrize("number", NUMERALS)
 def test_a_project_has_sixty_points(number):
-    points = [r.points for r in project(number).requirements]
+    points = [r.points for r in requirements(number)]
     assert sum(points) == MACHINE
     assert len(points) >= 6
 
@@ -31,21 +38,16 @@ def test_a_project_has_sixty_points(number):
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s["file"])
 @pytest.mark.filterwarnings("ignore")
 def test_a_sample_earns_what_the_page_says(sample, capsys):
-    asked = project(sample["number"])
-    made = load(FOLDER / "samples" / sample["file"], asked.interface.__name__)
-    results = examine(sample["number"], made)
-    assert sum(result.points for result in results) == int(sample["machine"])
-    assert f"{sample['machine']:>4} of 60\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s["file"])
-def test_the_points_of_a_sample_add_up(sample):
+    number, machine = sample["number"], int(sample["machine"])
+    interface = project(number).INTERFACE.__name__
+    made = load(FOLDER / "samples" / sample["file"], interface)
+    assert examine(number, made) == machine
+    assert f"{machine:>4} of 60\n" in capsys.readouterr().out
     text = PAGE[sample.end() :].partition("\n\n")[0]
     given = [int(points) for points in PARTS.findall(text)]
     assert len(given) == 3
     assert sum(given) == int(sample["person"]) <= PERSON
-    both = int(sample["machine"]) + int(sample["person"])
-    assert both == int(sample["together"])
+    assert machine + int(sample["person"]) == int(sample["together"])
 
 
 def test_each_project_has_two_samples():
@@ -80,16 +82,14 @@ class Stub:
 
 @pytest.mark.parametrize("number", NUMERALS)
 def test_a_stub_is_not_started(number, capsys):
-    results = examine(number, Stub)
-    assert not any(result.points for result in results)
-    assert capsys.readouterr().out.count("not started.") >= len(results) - 1
-
-
-# The frame.
+    assert examine(number, Stub) == 0
+    said = capsys.readouterr().out.count("not started.")
+    assert said >= len(requirements(number)) - 1
 
 
 def met(made, draw):
-    """It is met."""
+    """It is met, with random numbers."""
+    torch.rand(3)
 
 
 def missed(made, draw):
@@ -103,22 +103,12 @@ def crashes(made, draw):
 
 
 def test_each_requirement_is_tried_whatever_the_others_do():
-    hints = [projects.tried(requires(2)(r), None).hint for r in (met, missed)]
-    assert hints == ["", "look here."]
-    result = projects.tried(requires(2)(crashes), None)
-    assert result.hint.startswith("your code stops with KeyError")
-    assert result.points == 0
-
-
-def test_random_numbers_go_on_as_before():
-    def draws(made, draw):
-        """It draws."""
-        torch.rand(3)
-
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
-    projects.tried(requires(1)(draws), None)
+    hints = [requires(2)(test).hint(None) for test in (met, missed, crashes)]
+    assert hints[:2] == ["", "look here."]
+    assert hints[2].startswith("your code stops with KeyError")
     assert torch.equal(torch.rand(1), expected)
 
 

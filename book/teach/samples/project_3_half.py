@@ -9,39 +9,31 @@ class Translator:
         self.config = config
         self.w = {k: torch.tensor(v).double() for k, v in weights.items()}
 
+    def pair(self, name):
+        return self.w[f"{name}.weight"], self.w[f"{name}.bias"]
+
     def linear(self, x, name):
-        return F.linear(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+        return F.linear(x, *self.pair(name))
 
-    def norm(self, x, name):
-        weight, bias = (
-            self.w[f"{name}.norm.weight"],
-            self.w[f"{name}.norm.bias"],
-        )
-        return F.layer_norm(x, x.shape[-1:], weight, bias)
+    def add_norm(self, name, x, change):
+        pair = self.pair(f"{name}.norm")
+        return F.layer_norm(x + change, x.shape[-1:], *pair)
 
-    def attend(self, name, x, source, seen):
-        width, heads = self.config["d_model"], self.config["heads"]
-        w, b = self.w[f"{name}.in_proj.weight"], self.w[f"{name}.in_proj.bias"]
-        parts = [
-            F.linear(y, w_part, b_part)
-            .unflatten(-1, (heads, width // heads))
-            .transpose(1, 2)
-            for y, w_part, b_part in zip(
-                (x, source, source), w.chunk(3), b.chunk(3), strict=True
-            )
+    def attend(self, name, x, source, seen=None):
+        heads = self.config["heads"]
+        w, b = (t.chunk(3) for t in self.pair(f"{name}.in_proj"))
+        qkv = [
+            F.linear(y, *own).unflatten(-1, (heads, -1)).transpose(1, 2)
+            for y, *own in zip((x, source, source), w, b, strict=True)
         ]
-        context = F.scaled_dot_product_attention(*parts, seen)
-        return self.linear(
-            context.transpose(1, 2).flatten(2), f"{name}.out_proj"
-        )
-
-    def around(self, name, x, change):
-        return self.norm(x + change, name)
+        context = F.scaled_dot_product_attention(*qkv, seen)
+        context = context.transpose(1, 2).flatten(2)
+        return self.linear(context, f"{name}.out_proj")
 
     def feed_forward(self, name, x):
         hidden = F.relu(self.linear(x, f"{name}.feed_forward.widen"))
-        hidden = self.linear(hidden, f"{name}.feed_forward.narrow")
-        return self.around(f"{name}.around_feed_forward", x, hidden)
+        change = self.linear(hidden, f"{name}.feed_forward.narrow")
+        return self.add_norm(f"{name}.around_feed_forward", x, change)
 
     def embed(self, ids, name):
         table = self.w[f"tables.{name}.table.weight"]
@@ -52,32 +44,30 @@ class Translator:
         positions = torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
         return table[ids] * width**0.5 + positions
 
-    def encode(self, source, real):
+    def encode(self, source):
         x = self.embed(source, "source")
         for n in range(self.config["encoder_layers"]):
             name = f"encoder.blocks.{n}"
-            heard = self.attend(f"{name}.attention", x, x, real)
-            x = self.around(f"{name}.around_attention", x, heard)
+            heard = self.attend(f"{name}.attention", x, x)
+            x = self.add_norm(f"{name}.around_attention", x, heard)
             x = self.feed_forward(name, x)
         return x
 
-    def decode(self, target, memory, real):
+    def decode(self, target, memory):
         x = self.embed(target, "target")
         earlier = torch.ones(2 * target.shape[1:]).tril() == 1
         for n in range(self.config["decoder_layers"]):
             name = f"decoder.blocks.{n}"
             own = self.attend(f"{name}.self_attention", x, x, earlier)
-            x = self.around(f"{name}.around_self_attention", x, own)
-            heard = self.attend(f"{name}.cross_attention", x, memory, real)
-            x = self.around(f"{name}.around_cross_attention", x, heard)
+            x = self.add_norm(f"{name}.around_self_attention", x, own)
+            heard = self.attend(f"{name}.cross_attention", x, memory)
+            x = self.add_norm(f"{name}.around_cross_attention", x, heard)
             x = self.feed_forward(name, x)
         return x @ self.w["tables.target.table.weight"].T
 
     def logits(self, source, target):
-        source, target = torch.tensor(source), torch.tensor(target)
-        everything = torch.ones(1, 1, 1, source.shape[1]) == 1
-        memory = self.encode(source, everything)
-        return self.decode(target, memory, everything).tolist()
+        memory = self.encode(torch.tensor(source))
+        return self.decode(torch.tensor(target), memory).tolist()
 
     def write(self, source, most):
         written = [1]
