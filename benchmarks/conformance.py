@@ -30,7 +30,7 @@ SHOWN = "benchmarks/public/reproductions/{}.py"
 # einops shows its examples in the documentation only; timm and vit-pytorch
 # need torchvision, torchtune a torchao of its time; xformers and flash-attn
 # have no kernel for a CPU; flax and equinox have tensors of their own.
-ORDER = ("torch", "transformers", "keras", "lucidrains", "others")
+ORDER = ("torch", "transformers", "lucidrains", "others")
 DROPOUT_OFF = "dropout off in evaluation"
 
 
