@@ -29,13 +29,9 @@ def text_of(path: Path) -> str:
 
 def links(text: str) -> list[str]:
     """Where the text of a page leads inside the book, each once."""
-    text = without(text, 'nav class="prev-next')
-    found = (
-        href
-        for classes, href in LINK.findall(text)
-        if "internal" in classes.split()
-    )
-    return list(dict.fromkeys(found))
+    found = LINK.findall(without(text, 'nav class="prev-next'))
+    inside = (href for kind, href in found if "internal" in kind.split())
+    return list(dict.fromkeys(inside))
 
 
 def moved(html: str, source: Path, page: Path) -> str:

@@ -79,12 +79,9 @@ def titled(title: str, words: str) -> str:
 
 def of_section(whole: str, shorten=sentence) -> str:
     """A title, and the words below it if there are some before a part."""
-    following = re.compile(r"<(?:section|p)\b").search(
-        whole, whole.index("</h")
-    )
-    words = ""
-    if following and following[0] == "<p":
-        words = shorten(plain(inside(element(whole, following.start()))))
+    following = first(whole, r"(?:section|p)\b", whole.index("</h"))
+    is_text = following.startswith("<p")
+    words = shorten(plain(inside(following))) if is_text else ""
     return titled(first(whole, r"h\d"), words)
 
 
@@ -99,8 +96,8 @@ def of_figure(whole: str, before: str) -> str:
 
 def of_row(whole: str) -> str:
     """The cells of a row; the last one says what it means."""
-    starts = (cell.start() for cell in re.finditer(r"<td", whole))
-    cells = [plain(inside(inside(element(whole, s)))) for s in starts]
+    found = re.findall(r"<td.*?</td>", whole, re.S)
+    cells = [plain(inside(inside(cell))) for cell in found]
     symbols = " · ".join(cell for cell in cells[:-1] if cell != "–")
     return f"<p>{symbols}</p><p>{cells[-1]}</p>"
 

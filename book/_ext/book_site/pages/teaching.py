@@ -33,8 +33,8 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def total(exercises: list[dict], name: str, word: str) -> str:
-    return plural(sum(e[name] for e in exercises), word)
+def total(exercises: list[dict], word: str) -> str:
+    return plural(sum(e[f"{word}s"] for e in exercises), word)
 
 
 def exercise_text(e: dict) -> list[str]:
@@ -61,8 +61,8 @@ def chapter_text(exercises: list[dict]) -> str:
     """The exercises of a chapter."""
     lines = [
         f"{plural(len(exercises), 'exercise')}, "
-        f"about {total(exercises, 'minutes', 'minute')}, "
-        f"{total(exercises, 'points', 'point')}. Under each stand the answers "
+        f"about {total(exercises, 'minute')}, "
+        f"{total(exercises, 'point')}. Under each stand the answers "
         "that students give, and what the check says to them.\n"
     ]
     return "\n".join(sum(map(exercise_text, exercises), lines))
@@ -110,8 +110,7 @@ def schedule_text(course: list[dict], book: list, exercises: list) -> str:
             home.append(
                 f"exercise{'s' * (len(done) > 1)} "
                 f"{', '.join(e['number'] for e in done)} "
-                f"({total(done, 'minutes', 'minute')}, "
-                f"{total(done, 'points', 'point')})"
+                f"({total(done, 'minute')}, {total(done, 'point')})"
             )
         home += [session["home"]] if "home" in session else []
         cells = (session["when"], session["class"], "; ".join(home))

@@ -98,13 +98,12 @@ def note_on_checks(page):
     number = sum(titled["claim"] is not None for titled in titles)
     if not number:
         return []
-    text = "check is" if number == 1 else "checks are"
-    return [
-        new_markdown_cell(
-            f"{{.checks}}\n**✓ {number} {text} folded into this page**, one "
-            "line each. All of them ran with the numbers you see. Open any."
-        )
-    ]
+    are = "check is" if number == 1 else "checks are"
+    text = (
+        f"{{.checks}}\n**✓ {number} {are} folded into this page**, one "
+        "line each. All of them ran with the numbers you see. Open any."
+    )
+    return [new_markdown_cell(text)]
 
 
 def adapt_outputs(cell):
@@ -124,19 +123,15 @@ def rewrite_notebook(app, docname, content):
     if not is_notebook(app, docname):
         return
     notebook = nbformat.reads(content[0], as_version=4)
-    note = note_on_checks(notebook.cells)
-    notebook.cells = [
-        new
-        for cell in notebook.cells
-        for new in [
-            *page_cells(cell),
-            *(note if cell.source.startswith(BOX) else []),
-        ]
-    ]
+    note, page = note_on_checks(notebook.cells), []
     for cell in notebook.cells:
+        page += page_cells(cell)
+        page += note if cell.source.startswith(BOX) else []
+    for cell in page:
         adapt_outputs(cell)
         for output in cell.get("outputs", []):
             clean(output, partial(LOGGER.warning, REFUSED, docname))
+    notebook.cells = page
     content[0] = nbformat.writes(notebook)
 
 

@@ -68,9 +68,7 @@ def questions(source):
     return [
         Question(
             CHOICE.sub("", part).strip(),
-            tuple(
-                Choice(**found.groupdict()) for found in CHOICE.finditer(part)
-            ),
+            tuple(Choice(*found) for found in CHOICE.findall(part)),
         )
         for part in START.split(source)[1:]
     ]
