@@ -10,7 +10,7 @@ from book._ext.book_site.pages.mathematics import formula
 from book._ext.book_site.search.index import keep_first_uses
 from book._ext.book_site.search.plain_text import Reader
 from book._ext.book_site.search.sections import Section
-from book._ext.book_site.source import quotes
+from book._ext.book_site.source.notebook import curly, in_summaries
 
 PAGE = Path(__file__).with_name("snippets.html").read_text()
 MATH = '<span class="math"><span>a. b</span></span>'
@@ -21,7 +21,7 @@ TOP = (
 
 
 @pytest.mark.parametrize(
-    ("plain", "curly"),
+    ("plain", "printed"),
     [
         ('Now "ice cream" asks.', "Now “ice cream” asks."),
         ('("a" and "b")', "(“a” and “b”)"),
@@ -31,11 +31,12 @@ TOP = (
         ('`x["y"]` is "z"', '`x["y"]` is “z”'),
     ],
 )
-def test_quotes_are_those_of_print(plain, curly):
-    assert quotes.curly(plain) == curly
+def test_quotes_are_those_of_print(plain, printed):
+    assert curly(plain) == printed
+    # Elsewhere Sphinx does it.
     page = f"{plain}<summary>{plain}</summary>{plain}"
-    shown = f"{plain}<summary>{curly}</summary>{plain}"  # Sphinx does the rest
-    assert quotes.in_summaries(page) == shown
+    shown = f"{plain}<summary>{printed}</summary>{plain}"
+    assert in_summaries(page) == shown
 
 
 KINDS = {"$": nodes.math, "`": nodes.literal, "#": nodes.reference}

@@ -79,7 +79,6 @@ def index_text(found: list[Page]) -> str:
 
 
 def finish(app) -> None:
-    """Write them into the site."""
     site, found = Path(app.outdir), pages(app)
     (site / "llms.txt").write_text(index_text(found), encoding="utf-8")
     (site / FOLDER).mkdir(exist_ok=True)

@@ -8,8 +8,8 @@ from docutils import nodes
 from markupsafe import Markup
 
 from ..pages.explorers import scripts_of
+from .assets import image_sizes
 from .foot import frame
-from .pictures import image_sizes
 from .policy import of_theme
 from .repository import published
 

@@ -27,19 +27,11 @@ def key(text: str) -> str:
     return " ".join(text.split()).strip(".,:;?").lower()
 
 
-def spellings(text: str):
-    """A bold text, and what it may be the plural of."""
-    name = key(text)
-    yield name
-    if name.endswith("ies"):
-        yield name[:-3] + "y"
-    if name.endswith("s"):
-        yield name[:-1]
-
-
 def find(text: str, known) -> str | None:
-    """The name among the known ones that a bold text is."""
-    return next((name for name in spellings(text) if name in known), None)
+    """The name among the known ones that a bold text is, or has as plural."""
+    name = key(text)
+    names = name, re.sub("ies$", "y", name), name.removesuffix("s")
+    return next((name for name in names if name in known), None)
 
 
 def anchor(term: str) -> str:
@@ -75,10 +67,8 @@ def entries_of(app) -> dict[str, tuple[str, str, list[str]]]:
 def note_first_uses(app, doctree):
     """Note what a page sets in bold, and in which section."""
     if links.is_notebook(app, app.env.docname):
-        found = {}
-        for strong in bold(doctree):
-            found.setdefault(key(strong.astext()), links.section_of(strong))
-        app.env.metadata[app.env.docname]["book_bold"] = found
+        marks = [(key(node.astext()), node) for node in bold(doctree)]
+        links.note_places(app, "book_bold", marks)
 
 
 def bold(doctree):

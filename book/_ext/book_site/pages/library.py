@@ -23,7 +23,7 @@ from tools.source import taught
 
 from ..source.chapters import Chapter, chapters
 from . import reference
-from .links import first_places, link, pieces, section_of
+from .links import first_places, link, note_places, pieces
 
 LOGGER = getLogger(__name__)
 PAGE = "book/library_{}"
@@ -217,7 +217,6 @@ def raw(html: str):
 
 
 def section_at(place: str, name: str):
-    """A section with the title `name`."""
     title = nodes.title("", "", nodes.literal("", name))
     return nodes.section("", title, ids=[place], names=[])
 
@@ -268,31 +267,28 @@ def fresh(env) -> Library:
 
 def note_definitions(app, doctree):
     """Note in which section of a chapter each definition is taught."""
-    found = {}
+    marks = []
     for block in doctree.findall(nodes.literal_block):
         if shown := taught.MARKER.match(block.astext()):
-            for name in taught.definitions(block.astext()):
-                key = full_name(shown[1]), name
-                found.setdefault(key, section_of(block))
-    if found:
-        app.env.metadata[app.env.docname]["book_taught"] = found
+            module = full_name(shown[1])
+            names = taught.definitions(block.astext())
+            marks += [((module, name), block) for name in names]
+    note_places(app, "book_taught", marks)
 
 
 def link_to_chapters(app, doctree, docname):
     """Say below each definition where it is taught."""
     lines = doctree.findall(nodes.paragraph)
     waiting = [line for line in lines if "book_taught" in line]
-    if not waiting:
-        return
-    found = first_places(app, "book_taught")
+    found = first_places(app, "book_taught") if waiting else {}
     for node in waiting:
-        if place := found.get(node["book_taught"]):
-            chapter, section, title = place
-            text = f"Chapter {chapter.number}: {title}"
-            target = link(text, chapter.document, section)
-            node += [nodes.Text("Taught in "), target, nodes.Text(".")]
-        else:
+        if node["book_taught"] not in found:
             node.parent.remove(node)
+            continue
+        chapter, section, title = found[node["book_taught"]]
+        text = f"Chapter {chapter.number}: {title}"
+        target = link(text, chapter.document, section)
+        node += [nodes.Text("Taught in "), target, nodes.Text(".")]
 
 
 def setup(app):

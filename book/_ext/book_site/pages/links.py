@@ -57,6 +57,13 @@ def section_of(node):
     return node["ids"][0], node[0].astext()
 
 
+def note_places(app, kind, marks):
+    """Note in which section a page first has each of these named nodes."""
+    found = app.env.metadata[app.env.docname][kind] = {}
+    for name, node in marks:
+        found.setdefault(name, section_of(node))
+
+
 def first_places(app, kind):
     """Where the chapters first have what they note, as (chapter, section)."""
     found = {}

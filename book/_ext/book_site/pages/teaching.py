@@ -37,15 +37,18 @@ def total(exercises: list[dict], word: str) -> str:
     return plural(sum(e[f"{word}s"] for e in exercises), word)
 
 
+def noticed_of(e: dict) -> str:
+    return f"{e['mutants'] - e['equivalent']} of {e['mutants']}"
+
+
 def exercise_text(e: dict) -> list[str]:
     """An exercise with its typical mistakes folded."""
     kind = [plural(e["minutes"], "minute"), e["difficulty"]]
     kind += [name for name in ("transfer", "variants") if e[name]]
     kind.append(plural(e["points"], "point"))
-    mutants, same = e["mutants"], e["equivalent"]
     head = plural(len(e["mistakes"]), "typical mistake")
-    head += f"; {mutants - same} of {mutants} mutants noticed"
-    head += f", {same} right too" if same else ""
+    head += f"; {noticed_of(e)} mutants noticed"
+    head += f", {e['equivalent']} right too" if e["equivalent"] else ""
     return [
         f"**{e['number']} {e['title']}** ({' · '.join(kind)})\n",
         f"<details><summary>{head}</summary>\n",
@@ -71,23 +74,21 @@ def chapter_text(exercises: list[dict]) -> str:
 def kill_table(exercises: list[dict]) -> str:
     """What the check of each exercise notices."""
     mistakes = [len(e["mistakes"]) for e in exercises]
-    noticed = [e["mutants"] - e["equivalent"] for e in exercises]
     mutants = sum(e["mutants"] for e in exercises)
+    same = sum(e["equivalent"] for e in exercises)
     lines = [
         f"Together {plural(len(exercises), 'exercise')}, "
         f"{plural(sum(mistakes), 'typical mistake')} (no exercise has fewer "
         f"than {min(mistakes)}), each with the hint that is meant for it, and "
-        f"{plural(sum(noticed), 'mutant')} noticed of {mutants:,}. Of the "
-        f"other {mutants - sum(noticed)} it is written down why they are "
-        "right too.\n",
+        f"{plural(mutants - same, 'mutant')} noticed of {mutants:,}. Of the "
+        f"other {same} it is written down why they are right too.\n",
         "| exercise | mistakes | mutants noticed | right too |",
         "|---|---:|---:|---:|",
     ]
-    for e, wrong, number in zip(exercises, mistakes, noticed, strict=True):
-        lines.append(
-            f"| {e['number']} {e['title']} | {wrong} | {number} of "
-            f"{e['mutants']} | {e['equivalent'] or ''} |"
-        )
+    for e in exercises:
+        name, noticed = f"{e['number']} {e['title']}", noticed_of(e)
+        same = e["equivalent"] or ""
+        lines.append(f"| {name} | {len(e['mistakes'])} | {noticed} | {same} |")
     return "\n".join(lines)
 
 
