@@ -90,8 +90,7 @@ def put(name: str, part: object) -> Callable[[Transformer], None]:
 
 
 def without_factor(model: Transformer) -> None:
-    for embedding in (model.tables.source, model.tables.target):
-        embedding.scale = 1.0
+    model.tables.source.scale = model.tables.target.scale = 1.0
 
 
 def with_unit_tables(model: Transformer) -> None:
@@ -138,14 +137,6 @@ VARIANTS = {
 }
 
 
-def trainer(variant: Variant, seed: int, task: Task) -> Trainer:
-    """A variant at its beginning."""
-    torch.manual_seed(seed)
-    model = Transformer(replace(task.config, **variant.config))
-    variant.change(model)
-    return Trainer(model, replace(Recipe(rate), **variant.recipe))
-
-
 def right(model: Transformer, batch: Batch) -> list[bool]:
     """Which dates greedy writing gets right."""
     ids = greedy(model, batch.source, limit=11, cached=False)
@@ -171,7 +162,10 @@ def loss(model: Transformer, data: list[Batch]) -> float:
 
 def trained(variant: Variant, seed: int, task: Task) -> Trainer:
     """A variant after its training."""
-    made = trainer(variant, seed, task)
+    torch.manual_seed(seed)
+    model = Transformer(replace(task.config, **variant.config))
+    variant.change(model)
+    made = Trainer(model, replace(Recipe(rate), **variant.recipe))
     data = task.training if variant.bucketed else task.unsorted
     train(made, data, task.steps)
     return made

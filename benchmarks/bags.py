@@ -80,13 +80,12 @@ def most_probable(
     seen: np.ndarray, answers: np.ndarray, chances: np.ndarray
 ) -> float:
     """The chance of the most probable answer to each bag, summed up."""
-    order = np.lexsort((answers, seen))
-    seen, answers, chances = seen[order], answers[order], chances[order]
-    other_bag = np.append(True, seen[1:] != seen[:-1])
-    other_pair = other_bag | np.append(True, answers[1:] != answers[:-1])
-    of_pair = np.add.reduceat(chances, np.flatnonzero(other_pair))
-    bags = np.flatnonzero(other_bag[other_pair])
-    return float(np.maximum.reduceat(of_pair, bags).sum())
+    size = answers.max() + 1
+    _, bags = np.unique(seen, return_inverse=True)
+    pairs, which = np.unique(bags * size + answers, return_inverse=True)
+    of_pair = np.bincount(which, chances)
+    _, begins = np.unique(pairs // size, return_index=True)
+    return float(np.maximum.reduceat(of_pair, begins).sum())
 
 
 def texts(days: Sequence[date], style: str) -> list[Example]:

@@ -8,7 +8,7 @@ import datetime
 import platform
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,14 +30,8 @@ SHOWN = "benchmarks/public/reproductions/{}.py"
 # einops shows its examples in the documentation only; timm and vit-pytorch
 # need torchvision, torchtune a torchao of its time; xformers and flash-attn
 # have no kernel for a CPU; flax and equinox have tensors of their own.
-ORDER = ("torch", "transformers", "keras", "lucidrains", "others")
+ORDER = ("torch", "transformers", "lucidrains", "others")
 DROPOUT_OFF = "dropout off in evaluation"
-
-
-def subjects() -> Iterator[Subject]:
-    """Every attention, in the order of the table."""
-    for name in ORDER:
-        yield from import_module(f"benchmarks.public.of_{name}").SUBJECTS
 
 
 def examined(subject: Subject) -> dict[str, dict]:
@@ -113,7 +107,8 @@ def measure() -> dict:
             "way": subject.way,
             "findings": examined(subject),
         }
-        for subject in subjects()
+        for name in ORDER
+        for subject in import_module(f"benchmarks.public.of_{name}").SUBJECTS
     ]
     return {
         "date": datetime.date.today().isoformat(),

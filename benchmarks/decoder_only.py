@@ -9,7 +9,6 @@ kept for chapter 16, and asked the test dates once.
 from dataclasses import asdict
 
 import torch
-from torch import nn
 
 from benchmarks.date_model import SEEDS, SIZE, STEPS, Task, keep, rate
 from benchmarks.timing import in_turns, ratio, seconds
@@ -31,7 +30,8 @@ def race(seed: int, task: Task, words: Vocabulary) -> tuple[dict, Trainer]:
     torch.manual_seed(seed)
     pair = Trainer(Transformer(task.config), Recipe(rate))
     torch.manual_seed(seed)
-    alone = Trainer(OneText(decoder(words)), Recipe(rate, pad_id=IGNORED))
+    decoder = DecoderOnly(DecoderOnlyConfig(len(words), **SIZES))
+    alone = Trainer(OneText(decoder), Recipe(rate, pad_id=IGNORED))
     data = one_text_batches(task.examples, words, SIZE, BUCKET)
     kinds = {"alone": (alone, data), "pair": (pair, task.training)}
     took = {name: [] for name in kinds}
@@ -40,33 +40,22 @@ def race(seed: int, task: Task, words: Vocabulary) -> tuple[dict, Trainer]:
         run = seconds(lambda given=kinds[name], n=until: train(*given, n))
         took[name].append(run)
     unseen = one_text_batches(task.validation, words, 250)
-    return {
+    run = {
         "seed": seed,
         "alone": exact_match(alone.average, unseen, IGNORED),
         "pair": exact_match(pair.average, task.batches(task.validation)),
         "alone by pair": round(ratio(took, "alone", "pair"), 2),
-    }, alone
-
-
-def decoder(words: Vocabulary) -> DecoderOnly:
-    return DecoderOnly(DecoderOnlyConfig(len(words), **SIZES))
-
-
-def parameters(model: nn.Module) -> int:
-    return sum(weight.numel() for weight in model.parameters())
+    }
+    print(run, flush=True)
+    return run, alone
 
 
 def record() -> dict:
     setup()
-    task, best, runs = Task(STEPS), None, []
+    task = Task(STEPS)
     words = characters([e.text + e.iso for e in task.examples])
-    for seed in range(SEEDS):
-        run, trainer = race(seed, task, words)
-        runs.append(run)
-        print(run, flush=True)
-        if best is None or run["alone"] > best[0]["alone"]:
-            best = run, trainer
-    run, trainer = best
+    made = [race(seed, task, words) for seed in range(SEEDS)]
+    run, trainer = max(made, key=lambda pair: pair[0]["alone"])
     test = one_text_batches(task.test, words, 250)
     model = trainer.average.model
     card = {
@@ -80,8 +69,10 @@ def record() -> dict:
         "tokens": words.tokens[4:],
     }
     keep("one_text", model, card)
+    models = {"alone": model, "pair": Transformer(task.config)}
     counts = {
-        "alone": parameters(model),
-        "pair": parameters(Transformer(task.config)),
+        name: sum(weight.numel() for weight in each.parameters())
+        for name, each in models.items()
     }
+    runs = [run for run, _ in made]
     return {"steps": STEPS, "parameters": counts, "runs": runs}

@@ -8,11 +8,13 @@ tests/conformance/requirements.txt and a builder here; what fails needs a few
 lines in `reproductions` that show it, and a look at the cause by hand.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
+os.environ.setdefault("KERAS_BACKEND", "torch")  # before keras is imported
 WIDTH, HEADS, DROPOUT = 16, 2, 0.3
 HEAD = WIDTH // HEADS
 # Where masked scores become a large negative number, on purpose.

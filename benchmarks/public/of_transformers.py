@@ -1,12 +1,13 @@
-"""The attention layers of Hugging Face's transformers, from configurations.
+"""The attention layers of Hugging Face's transformers, and that of Keras.
 
-The models hand their layers a mask that they have made: 0 or the lowest
-number of the dtype for "eager", True = may attend for "sdpa". The same is
-handed over here.
+The models of transformers hand their layers a mask that they have made: 0 or
+the lowest number of the dtype for "eager", True = may attend for "sdpa". The
+same is handed over here.
 """
 
 from functools import partial
 
+import keras
 import torch
 from torch import Tensor
 from transformers import BertConfig, GPT2Config, LlamaConfig, T5Config
@@ -78,6 +79,22 @@ def called(make, how: str):
     return module, said("x mask -> out weights")
 
 
+def keras_weights():
+    """Each projection is the identity: its kernels have 3 axes."""
+    module = keras.layers.MultiHeadAttention(HEADS, HEAD, dropout=DROPOUT)
+    module.build((None, None, WIDTH), (None, None, WIDTH))
+    for name in ("query", "key", "value", "output"):
+        kernel = getattr(module, f"{name}_dense").kernel
+        kernel.assign(torch.eye(WIDTH).view(*kernel.shape))
+
+    def ask(inner, q, k, v, mask):
+        options = {"return_attention_scores": True, "training": inner.training}
+        return inner(q, v, k, attention_mask=mask, **options)
+
+    words = {"mask_axes": "n q k", "projections": False}
+    return Called(module, ask), said("q k v mask -> out weights", **words)
+
+
 SUBJECTS = [
     Subject(
         "transformers",
@@ -93,3 +110,14 @@ SUBJECTS = [
     }.items()
     for how in ("eager", "sdpa")
 ]
+SUBJECTS.append(
+    Subject(
+        "keras",
+        "MultiHeadAttention",
+        keras_weights,
+        leave={
+            "half precision": "a dtype policy, given when the layer is made, "
+            "decides this"
+        },
+    )
+)

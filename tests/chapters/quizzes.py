@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from book._ext.book_site.source.quiz import Question, is_quiz, questions
+from book._ext.book_site.source.quiz import CHOICE, START, is_quiz
 from tools.source import cells
 
 QUESTIONS, CHOICES = range(5, 9), (3, 4)
@@ -38,14 +38,14 @@ def problems(page: list) -> Iterator[str]:
         yield "it does not stand below the heading `## Exercises`"
     if not page[place + 1].source.startswith(PROOF):
         yield f"no `{PROOF.strip()}` below it"
-    asked = questions(cell.source)
+    _, *asked = START.split(cell.source)
     yield from frame(cell.source, asked)
     for number, question in enumerate(asked, start=1):
         for problem in flaws(question):
             yield f"question {number}: {problem}"
 
 
-def frame(source: str, asked: list[Question]) -> Iterator[str]:
+def frame(source: str, asked: list[str]) -> Iterator[str]:
     """The heading, the minutes, and how the questions are numbered."""
     head = HEAD.match(source)
     if not head:
@@ -54,39 +54,43 @@ def frame(source: str, asked: list[Question]) -> Iterator[str]:
         yield f"{head['minutes']} minutes for {len(asked)} questions"
     if len(asked) not in QUESTIONS:
         yield f"{len(asked)} questions, not 5 to 8"
-    numbers = [int(NUMBER.match(question.text)[1]) for question in asked]
+    numbers = [int(NUMBER.match(question)[1]) for question in asked]
     if numbers != [*range(1, len(asked) + 1)]:
         yield f"the questions are numbered {numbers}"
     right = {
         place
         for question in asked
-        for place, choice in enumerate(question.choices)
-        if choice.is_right
+        for place, (_, told) in enumerate(CHOICE.findall(question))
+        if is_right(told)
     }
     if len(right) == 1:
         yield "the right answers stand all at the same place"
 
 
-def flaws(question: Question) -> Iterator[str]:
+def is_right(told: str) -> bool:
+    return told.strip().startswith("**Yes.** ")
+
+
+def flaws(question: str) -> Iterator[str]:
     """What is wrong with one question."""
-    choices = question.choices
+    choices, rest = CHOICE.findall(question), CHOICE.sub("", question)
     if len(choices) not in CHOICES:
         yield f"{len(choices)} choices, not 3 or 4"
-    if sum(choice.is_right for choice in choices) != 1:
+    if sum(is_right(told) for _, told in choices) != 1:
         yield "not exactly one choice is right"
-    if "<details" in question.text or "</details>" in question.text:
+    if "<details" in rest or "</details>" in rest:
         yield "a box that is not `<details><summary>…</summary>`, …"
-    for texts in zip(*((c.text, c.explanation) for c in choices), strict=True):
+    for texts in zip(*choices, strict=True):
         if len(set(texts)) < len(texts):
             yield "two choices, or two explanations, are the same"
-    for choice in choices:
-        told = VERDICT.fullmatch(choice.explanation)
-        if not told:
+    for text, told in choices:
+        verdict = VERDICT.fullmatch(told)
+        if not verdict:
             yield "no `**Yes.**` or `**No.**` between empty lines"
-        elif len(told["why"].split()) < FEWEST_WORDS:
-            yield f"fewer than {FEWEST_WORDS} words explain: {choice.text}"
-        if MARKDOWN.search(choice.text):
-            yield f"Markdown in a choice, where <code> works: {choice.text}"
+        elif len(verdict["why"].split()) < FEWEST_WORDS:
+            yield f"fewer than {FEWEST_WORDS} words explain: {text}"
+        if MARKDOWN.search(text):
+            yield f"Markdown in a choice, where <code> works: {text}"
 
 
 RULES = (problems,)

@@ -1,10 +1,12 @@
 """Outputs of notebooks: what a page shows of them, and what stops a build."""
 
 import contextlib
+import re
 from types import SimpleNamespace
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from book._ext.book_site.source import notebook as view
@@ -59,21 +61,36 @@ HOSTILE = [
     "<!DOCTYPE html>",
     "<?xml version='1.0'?>",
     "<![CDATA[<script>alert(1)</script>]]>",
-    "<p>x",
-    "<p>x</div>",
-    "<div/>x",
     "<style>p { color: red }</style><script>alert(1)</script>",
 ]
 
 
 @pytest.mark.parametrize("html", NEEDED, ids=range(len(NEEDED)))
 def test_what_pages_need_stays_as_it_is(html):
-    assert cleaned(html) == html
+    assert same(cleaned(html)) == same(html)
+
+
+def same(html):
+    """What it says, however its attributes are ordered and quoted."""
+    spelt = {*re.findall("[<a-z]+[A-Z][A-Za-z]+", html)}  # <linearGradient
+    return BeautifulSoup(html, "html.parser"), spelt
+
+
+@pytest.mark.parametrize(
+    "html, whole",
+    [
+        ("<p>x", "<p>x</p>"),
+        ("<p>x</div>", "<p>x</p>"),
+        ("<div/>x", "<div></div>x"),
+    ],
+)
+def test_what_does_not_end_is_ended(html, whole):
+    assert cleaned(html) == whole
 
 
 def test_the_style_of_a_table_of_pandas_is_passed_over():
     html = f"<div><style scoped>th {{ color: red }}</style>{NEEDED[0]}</div>"
-    assert cleaned(html) == f"<div>{NEEDED[0]}</div>"
+    assert same(cleaned(html)) == same(f"<div>{NEEDED[0]}</div>")
 
 
 def test_what_could_do_harm_is_refused():
@@ -103,7 +120,7 @@ SAFE = {"text/plain": "x", "image/png": "aGk=", "text/latex": "$x$"}
 def test_of_an_output_the_kinds_are_left_that_a_page_may_show(data, refused):
     output, said = new_output("display_data", SAFE | data), []
     clean(output, said.append)
-    assert dict(output.data) == (SAFE if refused else SAFE | data)
+    assert output.data.keys() == (SAFE if refused else SAFE | data).keys()
     assert said == [
         f"{kind}: {why}" for kind, why in zip(data, refused, strict=False)
     ]

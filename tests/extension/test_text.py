@@ -10,7 +10,7 @@ from book._ext.book_site.pages.mathematics import formula
 from book._ext.book_site.search.index import keep_first_uses
 from book._ext.book_site.search.plain_text import Reader
 from book._ext.book_site.search.sections import Section
-from book._ext.book_site.source import quotes
+from book._ext.book_site.source.notebook import curly, in_summaries
 
 PAGE = Path(__file__).with_name("snippets.html").read_text()
 MATH = '<span class="math"><span>a. b</span></span>'
@@ -21,7 +21,7 @@ TOP = (
 
 
 @pytest.mark.parametrize(
-    ("plain", "curly"),
+    ("plain", "printed"),
     [
         ('Now "ice cream" asks.', "Now “ice cream” asks."),
         ('("a" and "b")', "(“a” and “b”)"),
@@ -31,11 +31,12 @@ TOP = (
         ('`x["y"]` is "z"', '`x["y"]` is “z”'),
     ],
 )
-def test_quotes_are_those_of_print(plain, curly):
-    assert quotes.curly(plain) == curly
+def test_quotes_are_those_of_print(plain, printed):
+    assert curly(plain) == printed
+    # Elsewhere Sphinx does it.
     page = f"{plain}<summary>{plain}</summary>{plain}"
-    shown = f"{plain}<summary>{curly}</summary>{plain}"  # Sphinx does the rest
-    assert quotes.in_summaries(page) == shown
+    shown = f"{plain}<summary>{printed}</summary>{plain}"
+    assert in_summaries(page) == shown
 
 
 KINDS = {"$": nodes.math, "`": nodes.literal, "#": nodes.reference}
@@ -163,11 +164,11 @@ def test_a_term_belongs_to_the_section_that_has_it_first():
         (
             "fig",
             '<figure class="keep-colours"><img alt="A &gt; b" '
-            'src="../_images/a.png"></figure><p>Fig. 1 Words</p>',
+            'src="../_images/a.png"/></figure><p>Fig. 1 Words</p>',
         ),
         (
             "fig-2",
-            '<figure><img alt="B" src="../_images/b.png"></figure>'
+            '<figure><img alt="B" src="../_images/b.png"/></figure>'
             "<p>Fig. 2</p>",
         ),
         ("term-a", "<p><strong>a (b)</strong></p><p>What a is.</p>"),
@@ -197,4 +198,5 @@ def test_a_preview_says_what_stands_at_a_place(place, shown):
 )
 def test_a_sentence_ends_where_a_reader_would_stop(begin, rest):
     closed = "</em>" if begin.startswith("<em>") else ""
-    assert snippets.sentence(begin + rest + closed) == begin + closed
+    text = snippets.part(f"<p>{begin}{rest}{closed}</p>", 0, "</p>").p
+    assert snippets.words(snippets.first_sentence(text)) == begin + closed

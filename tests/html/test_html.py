@@ -10,8 +10,7 @@ from PIL import Image
 
 from book._ext.book_site.pages.explorers import scripts_of
 from book._ext.book_site.pages.mathematics import formula as plain
-from book._ext.book_site.source.notebook import CALL
-from book._ext.book_site.source.quotes import curly
+from book._ext.book_site.source.notebook import CALL, curly
 from tests.built import (
     HAS_ADDRESS,
     NOTEBOOKS,

@@ -5,9 +5,9 @@ they have been made, the exercises. Below every page where it comes from, how
 to report a mistake, and what has changed.
 """
 
-import re
-from html import unescape
 from pathlib import Path
+
+from markupsafe import Markup
 
 from . import notebooks
 from .history import SHOWN, changes
@@ -38,26 +38,21 @@ def report(page: str) -> dict[str, str]:
     return {"title": f"Mistake: {page}", "body": body}
 
 
-def foot(app, path: str, title: str) -> dict:
-    """What the template shows below a page."""
-    known, past = repository(app), app.book_history.get(path, [])
-    shown = {"changes": past[:SHOWN], "older": len(past) - SHOWN}
-    if known:
-        shown["all_changes"] = known.changes(path)
-        shown["source"] = known.source(path)
-        shown["report"] = known.issue(**report(title))
-    return shown
-
-
 def frame(app, pagename: str, title: str) -> dict:
     """What the template needs to know for both places of a page."""
     path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir)
-    plain = unescape(re.sub("<[^>]+>", "", title))
+    known, name = repository(app), path.as_posix()
+    past = app.book_history.get(name, [])
+    foot = {"changes": past[:SHOWN], "older": len(past) - SHOWN}
+    if known:
+        foot["all_changes"] = known.changes(name)
+        foot["source"] = known.source(name)
+        foot["report"] = known.issue(**report(Markup(title).striptags()))
     return {
         "is_chapter": path.suffix == ".ipynb",
         "colab": colab(app, path),
         "notebook": f"{notebooks.FOLDER}/{path.name}",
-        "foot": foot(app, path.as_posix(), plain),
+        "foot": foot,
     }
 
 

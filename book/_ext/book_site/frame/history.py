@@ -31,12 +31,6 @@ def git(root: Path, *arguments: str) -> str | None:
     return done.stdout.decode(errors="replace")
 
 
-def is_whole(root: Path) -> bool:
-    """Is there a history, from the first commit on?"""
-    answer = git(root, "rev-parse", "--is-shallow-repository")
-    return answer is not None and answer.strip() == "false"
-
-
 def parsed(log: str) -> dict[str, list[Change]]:
     """The changes of each file of today, the last one first.
 
@@ -57,7 +51,7 @@ def parsed(log: str) -> dict[str, list[Change]]:
 
 def changes(root: Path) -> dict[str, list[Change]]:
     """The changes of each file below `book`, by its path."""
-    if not is_whole(root):
+    if git(root, "rev-parse", "--is-shallow-repository") != "false\n":
         return {}
     form = f"--format={ENTRY}%as{FIELD}%s"
     options = ["--no-merges", "-M", "--name-status", "--relative", form]

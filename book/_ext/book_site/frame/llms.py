@@ -6,12 +6,13 @@ it shows. The solutions of the exercises stand on the pages only.
 """
 
 import re
+from itertools import groupby
 from pathlib import Path
 
 import nbformat
 
 from ..source.notebook import page_cells
-from .built import pages
+from .built import Page, pages
 
 FOLDER = "text"
 CHAPTER = re.compile(r"\]\((\d\d_\w+)\.ipynb")
@@ -23,7 +24,7 @@ INTRODUCTION = """\
 
 Each chapter is linked as text: what it says, its code, and what the code
 printed. The pages themselves, with figures and solutions, begin at
-[book/index.html]({root}).
+[book/index.html]({address}).
 """
 
 
@@ -44,10 +45,8 @@ def cell_text(cell) -> str:
     """A cell of the page view as Markdown."""
     tags = cell.metadata.get("tags", [])
     if cell.cell_type == "markdown":
-        linked = CHAPTER.sub(
-            r"](\1.md", OTHER.sub(r"](../book/\1.html", cell.source)
-        )
-        return linked.strip()
+        text = OTHER.sub(r"](../book/\1.html", cell.source)
+        return CHAPTER.sub(r"](\1.md", text).strip()
     if "solution" in tags:
         return ""
     line = cell.metadata.get("mystnb", {}).get("code_prompt_show")
@@ -62,34 +61,28 @@ def chapter_text(path: Path, title: str) -> str:
     notebook = nbformat.read(path, as_version=4)
     cells = [new for cell in notebook.cells for new in page_cells(cell)]
     text = "\n\n".join(filter(None, map(cell_text, cells)))
-    rest = text.partition("\n")[2]
+    _, _, rest = text.partition("\n")
     return f"# {title}\n{rest}\n"
 
 
-def index_text(app, found) -> str:
+def index_text(found: list[Page]) -> str:
     """The file that leads to all others."""
-    home = found[0]
-    head = INTRODUCTION.format(
-        title=home.title, description=home.description, root=home.address
-    )
-    lines, part = [head.rstrip()], ""
-    for page in found[1:]:
-        if page.part != part:
-            part = page.part
-            lines += ["", f"## {part}", ""]
-        text = f"{FOLDER}/{page.source.stem}.md"
-        link = text if page.is_chapter else page.address
-        lines.append(f"- [{page.title}]({link}): {page.description}")
-    return "\n".join(lines) + "\n"
+    home, *others = found
+    text = INTRODUCTION.format(**vars(home))
+    for part, inside in groupby(others, lambda page: page.part):
+        text += f"\n## {part}\n\n"
+        for page in inside:
+            path = f"{FOLDER}/{page.source.stem}.md"
+            link = path if page.is_chapter else page.address
+            text += f"- [{page.title}]({link}): {page.description}\n"
+    return text
 
 
 def finish(app) -> None:
-    """Write them into the site."""
     site, found = Path(app.outdir), pages(app)
-    (site / "llms.txt").write_text(index_text(app, found), encoding="utf-8")
+    (site / "llms.txt").write_text(index_text(found), encoding="utf-8")
     (site / FOLDER).mkdir(exist_ok=True)
-    for page in found:
-        if page.is_chapter:
-            target = site / FOLDER / f"{page.source.stem}.md"
-            text = chapter_text(page.source, page.title)
-            target.write_text(text, encoding="utf-8")
+    for page in filter(lambda page: page.is_chapter, found):
+        target = site / FOLDER / f"{page.source.stem}.md"
+        text = chapter_text(page.source, page.title)
+        target.write_text(text, encoding="utf-8")

@@ -53,22 +53,16 @@ its chapters are below.</p>
 """
 
 
-def not_found(app) -> str:
-    """The text of the page."""
+def finish(app) -> None:
     root = urlsplit(published(app)).path or "/"
     chapters = [
         f'<li><a href="{root}{page.address}">{escape(page.title)}</a></li>'
         for page in pages(app)
         if page.is_chapter
     ]
-    return PAGE.format(
+    page = PAGE.format(
         title=escape(app.config.html_title or app.config.project),
         root=root,
         chapters="\n".join(chapters),
     )
-
-
-def finish(app) -> None:
-    """Write it into the root of the site."""
-    path = Path(app.outdir, "404.html")
-    path.write_text(guarded(not_found(app)), encoding="utf-8")
+    Path(app.outdir, "404.html").write_text(guarded(page), encoding="utf-8")

@@ -28,7 +28,6 @@ def addressed(text: str, url: str, branch: str) -> str:
 
 
 def finish(app) -> None:
-    """Lay them beside the pages."""
     folder = Path(app.outdir, FOLDER)
     folder.mkdir(exist_ok=True)
     known = repository(app)

@@ -1,13 +1,15 @@
 """What the templates show of every page, but for its foot."""
 
+import itertools
 import math
 from pathlib import Path
 
 from docutils import nodes
 from markupsafe import Markup
 
+from ..pages.explorers import scripts_of
+from .assets import image_sizes
 from .foot import frame
-from .pictures import image_sizes
 from .policy import of_theme
 from .repository import published
 
@@ -48,22 +50,20 @@ def icon(name):
     )
 
 
-def hero(rows=7, columns=34):
+def hero():
     """The picture on the title page: attention that moves along a text."""
     cells = []
-    for row in range(rows):
-        for column in range(columns):
-            distance = column - (row + 0.5) * columns / rows
-            near = math.exp(-((distance / 3) ** 2))
-            again = 0.5 * math.exp(-(((distance + 11) / 1.5) ** 2))
-            weight = 0.07 + 0.93 * max(near, again)
-            cells.append(
-                f'<rect x="{20 * column}" y="{20 * row}" width="18" '
-                f'height="18" rx="3" opacity="{weight:.2f}"/>'
-            )
-    size = f"0 0 {20 * columns - 2} {20 * rows - 2}"
+    for row, column in itertools.product(range(7), range(34)):
+        distance = column - (row + 0.5) * 34 / 7
+        near = math.exp(-((distance / 3) ** 2))
+        again = 0.5 * math.exp(-(((distance + 11) / 1.5) ** 2))
+        weight = 0.07 + 0.93 * max(near, again)
+        cells.append(
+            f'<rect x="{20 * column}" y="{20 * row}" width="18" '
+            f'height="18" rx="3" opacity="{weight:.2f}"/>'
+        )
     return Markup(
-        f'<svg class="hero" viewBox="{size}" aria-hidden="true">'
+        '<svg class="hero" viewBox="0 0 678 138" aria-hidden="true">'
         f"{''.join(cells)}</svg>"
     )
 
@@ -77,40 +77,32 @@ def first_paragraph(doctree):
     return ""
 
 
-def address(app, pagename):
-    """What the head says of a page's own address, if that is known."""
-    site = published(app)
-    if not site:
-        return {}
-    return {
-        "own_address": site + app.builder.get_target_uri(pagename),
-        "social_picture": site + PICTURE,
-    }
-
-
 def prepare_page(app, pagename, templatename, context, doctree):
     """Give the templates what they show; runs once for every page."""
     body = context.get("body", "")
     for unfit, better in ARIA_REPAIRS.items():
         body = body.replace(unfit, better)
-    context["body"] = image_sizes(app, body)
-    context["icon"] = icon
-    context["policy"] = of_theme(THEME)
-    context["hero"] = hero()
-    context["has_math"] = 'class="math' in body
-    context["scripts_here"] = [
-        name for name, mark in SCRIPTS.items() if mark in body
-    ]
-    context["description"] = first_paragraph(doctree) if doctree else ""
     tree = context["toctree"](
         collapse=True, maxdepth=1, includehidden=True, titles_only=True
     )
-    context["book_toctree"] = tree.replace(' role="heading"', "")
     toc = context.get("toc", "")
-    context["page_toc"] = toc if toc.count("<li>") > 2 else ""
+    context |= {
+        "body": image_sizes(app, body),
+        "icon": icon,
+        "policy": of_theme(THEME),
+        "hero": hero(),
+        "has_math": 'class="math' in body,
+        "scripts_here": [name for name in SCRIPTS if SCRIPTS[name] in body],
+        "explorers": scripts_of(body),
+        "book_toctree": tree.replace(' role="heading"', ""),
+        "page_toc": toc if toc.count("<li>") > 2 else "",
+    }
     if doctree:
+        context["description"] = first_paragraph(doctree)
         context |= frame(app, pagename, context["title"])
-        context |= address(app, pagename)
+        if site := published(app):
+            own = site + app.builder.get_target_uri(pagename)
+            context |= {"own_address": own, "social_picture": site + PICTURE}
 
 
 def setup(app):

@@ -1,7 +1,7 @@
 """What search engines ask for: `sitemap.xml` and `robots.txt`.
 
-Both must name whole addresses, so they are written once the address of the
-published site is known.
+The first has all pages, with the days of their last changes. Both must name
+whole addresses, so they are written once that of the published site is known.
 """
 
 from html import escape
@@ -24,8 +24,9 @@ Sitemap: {address}sitemap.xml
 """
 
 
-def sitemap(app, address: str) -> str:
-    """All pages of the book, with the days of their last changes."""
+def finish(app) -> None:
+    if not (address := published(app)):
+        return
     entries = []
     for page in pages(app):
         path = page.source.relative_to(app.srcdir).as_posix()
@@ -33,12 +34,7 @@ def sitemap(app, address: str) -> str:
         day = f"<lastmod>{past[0].date}</lastmod>" if past else ""
         place = escape(address + page.address)
         entries.append(f"<url><loc>{place}</loc>{day}</url>")
-    return SITEMAP.format(entries="\n".join(entries))
-
-
-def finish(app) -> None:
-    """Write both files into the root of the site."""
-    if address := published(app):
-        site, robots = Path(app.outdir), ROBOTS.format(address=address)
-        (site / "sitemap.xml").write_text(sitemap(app, address), "utf-8")
-        (site / "robots.txt").write_text(robots, encoding="utf-8")
+    text = SITEMAP.format(entries="\n".join(entries))
+    Path(app.outdir, "sitemap.xml").write_text(text, encoding="utf-8")
+    text = ROBOTS.format(address=address)
+    Path(app.outdir, "robots.txt").write_text(text, encoding="utf-8")

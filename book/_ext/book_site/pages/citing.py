@@ -40,13 +40,12 @@ def cited(data: dict, style: str, known: str) -> str:
         data: what the citation file says.
         known: the address of the repository, "" as long as nobody has said it.
     """
-    people = [
-        ", ".join(person[part] for part in NAME if part in person)
-        for person in data["authors"]
-    ]
-    if style == "bibtex":  # a group's name is no "first last"
-        names = zip(people, data["authors"], strict=True)
-        people = [f"{{{n}}}" if "name" in person else n for n, person in names]
+    people = []
+    for person in data["authors"]:
+        name = ", ".join(person[part] for part in NAME if part in person)
+        # A group's name is no "first last".
+        is_whole = style == "bibtex" and "name" in person
+        people.append(f"{{{name}}}" if is_whole else name)
     text = STYLES[style].format(
         BETWEEN[style].join(people),
         title=data["title"],

@@ -22,16 +22,11 @@ def scripts_of(html: str) -> list[str]:
     return list(dict.fromkeys(needed))
 
 
-def prepare_page(app, pagename, templatename, context, doctree):
-    """Tell the template which scripts a page needs."""
-    context["explorers"] = scripts_of(context.get("body", ""))
-
-
 def finish(app):
     """Lay the scripts of all explorers beside the site's own."""
     target = Path(app.outdir, "_static", "explorers")
     target.mkdir(parents=True, exist_ok=True)
-    for path in Path(app.srcdir, "book", "kit", "explorers").glob("*.js"):
+    for path in Path(app.srcdir, "book/kit/explorers").glob("*.js"):
         shutil.copyfile(path, target / path.name)
 
 
@@ -57,4 +52,3 @@ class ExplorerDirective(SphinxDirective):
 
 def setup(app):
     app.add_directive("explorer", ExplorerDirective)
-    app.connect("html-page-context", prepare_page)

@@ -10,18 +10,13 @@ FIGURE = re.compile(r"\b[Ff]igure\s+(\d+\.\d+)\b")
 APART = (nodes.FixedTextElement, nodes.literal, nodes.reference, nodes.title)
 
 
-def places(env) -> dict[str, tuple[str, str]]:
-    """The page and the place of each figure, by its number."""
-    found = {}
-    for document, kinds in env.toc_fignumbers.items():
-        for place, number in kinds.get("figure", {}).items():
-            found[".".join(map(str, number))] = (document, place)
-    return found
-
-
 def link_figures(app, doctree, docname):
     """Make links of the numbers in the text of a page."""
-    known = places(app.env)
+    known = {  # page and place by number
+        ".".join(map(str, number)): (document, place)
+        for document, kinds in app.env.toc_fignumbers.items()
+        for place, number in kinds.get("figure", {}).items()
+    }
 
     def linked(found):
         place = known.get(found[1])

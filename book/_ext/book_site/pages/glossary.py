@@ -6,15 +6,12 @@ the term is explained. Neither is written by hand.
 """
 
 import re
-from pathlib import Path
 
 from docutils import nodes
 
-from ..source.chapters import chapters
 from . import links
 
 PAGE = "book/glossary"
-ENTRY = re.compile(r"^(\S.*)\n: ", re.MULTILINE)
 SYNONYMS = re.compile(r"\s*[,()]\s*")
 APART = (nodes.block_quote, nodes.title)
 TITLE_LENGTH = 240  # characters of a definition that a mouse pointer shows
@@ -30,19 +27,11 @@ def key(text: str) -> str:
     return " ".join(text.split()).strip(".,:;?").lower()
 
 
-def spellings(text: str):
-    """A bold text, and what it may be the plural of."""
-    name = key(text)
-    yield name
-    if name.endswith("ies"):
-        yield name[:-3] + "y"
-    if name.endswith("s"):
-        yield name[:-1]
-
-
 def find(text: str, known) -> str | None:
-    """The name among the known ones that a bold text is."""
-    return next((name for name in spellings(text) if name in known), None)
+    """The name among the known ones that a bold text is, or has as plural."""
+    name = key(text)
+    names = name, re.sub("ies$", "y", name), name.removesuffix("s")
+    return next((name for name in names if name in known), None)
 
 
 def anchor(term: str) -> str:
@@ -62,28 +51,24 @@ def note_entries(app, doctree):
     for item in doctree.findall(nodes.definition_list_item):
         term, text = item[0].astext(), " ".join(item[1].astext().split())
         text = links.shortened(text, TITLE_LENGTH)
-        item[0]["ids"] = [place := anchor(term)]
+        item[0]["ids"] = [anchor(term)]
         for name in names(term):
             if name in entries:
                 raise ValueError(f"the glossary has {name!r} twice")
-            entries[name] = (place, text)
+            entries[name] = (anchor(term), text, names(term))
     app.env.metadata[PAGE]["book_entries"] = entries
 
 
-def names_in(path: Path) -> dict[str, list[str]]:
-    """Each name in a glossary's file, with all names of the same entry."""
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    terms = map(names, ENTRY.findall(text))
-    return {name: synonyms for synonyms in terms for name in synonyms}
+def entries_of(app) -> dict[str, tuple[str, str, list[str]]]:
+    """By each name: the place of the entry, its text, and all its names."""
+    return app.env.metadata[PAGE].get("book_entries", {})
 
 
 def note_first_uses(app, doctree):
     """Note what a page sets in bold, and in which section."""
     if links.is_notebook(app, app.env.docname):
-        found = {}
-        for strong in bold(doctree):
-            found.setdefault(key(strong.astext()), links.section_of(strong))
-        app.env.metadata[app.env.docname]["book_bold"] = found
+        marks = [(key(node.astext()), node) for node in bold(doctree)]
+        links.note_places(app, "book_bold", marks)
 
 
 def bold(doctree):
@@ -92,10 +77,6 @@ def bold(doctree):
         is_link = isinstance(strong.parent, nodes.reference)
         if not is_link and not links.is_within(strong, APART):
             yield strong
-
-
-def entries_of(app) -> dict:
-    return app.env.metadata[PAGE].get("book_entries", {})
 
 
 def link_first_uses(app, doctree, docname):
@@ -112,21 +93,16 @@ def link_chapters(app, doctree, docname):
     if docname != PAGE:
         return
     entries, uses = entries_of(app), {}
-    for chapter in chapters(Path(app.srcdir)):
-        places = app.env.metadata[chapter.document].get("book_bold", {})
-        for text, place in places.items():
-            if name := find(text, entries):
-                use = (chapter, *place)
-                uses.setdefault(entries[name][0], use)
+    for text, use in links.first_places(app, "book_bold").items():
+        if name := find(text, entries):
+            uses.setdefault(entries[name][0], use)
     for item in doctree.findall(nodes.definition_list_item):
         if use := uses.get(item[0]["ids"][0]):
             chapter, place, title = use
-            text = f"Chapter {chapter.number}: {title}"
-            if title == chapter.title:
-                text = f"Chapter {chapter.number}"
-            shown = links.link(
-                text, chapter.document, place, classes=["first-use"]
-            )
+            text = f"Chapter {chapter.number}"
+            text += f": {title}" if title != chapter.title else ""
+            target, kind = (chapter.document, place), ["first-use"]
+            shown = links.link(text, *target, classes=kind)
             item[1][-1] += [nodes.Text(" "), shown]
 
 

@@ -34,13 +34,6 @@ def code_hash(path: Path) -> str:
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()
 
 
-def read(root: Path) -> list[dict]:
-    """All reports, the newest first."""
-    paths = sorted(root.glob("reports/*.json"))
-    reports = [json.loads(p.read_text(encoding="utf-8")) for p in paths]
-    return sorted(reports, key=lambda report: report["date"], reverse=True)
-
-
 def passed(counts: dict) -> str:
     """`12 of 12`: how many cells or tests passed."""
     return f"{counts['passed']} of {counts['passed'] + counts['failed']}"
@@ -73,18 +66,18 @@ def section(report: dict, book: list) -> str:
 
 
 class ReportsDirective(SphinxDirective):
-    """A section for each report; a sentence where there is none."""
+    """A section for each report, the newest first, or a sentence."""
 
     def run(self):
         root = Path(self.env.srcdir)
-        reports, book = read(root), chapters(root)
-        made_of = [*root.glob("reports/*.json"), root / "_toc.yml"]
-        for path in [*made_of, *(chapter.path for chapter in book)]:
+        paths, book = sorted(root.glob("reports/*.json")), chapters(root)
+        made_of = [*paths, root / "_toc.yml", *(c.path for c in book)]
+        for path in made_of:
             self.env.note_dependency(str(path))
-        text = "\n".join(section(report, book) for report in reports)
-        return self.parse_text_to_nodes(
-            text or NONE, allow_section_headings=True
-        )
+        reports = [json.loads(path.read_text("utf-8")) for path in paths]
+        reports.sort(key=lambda report: report["date"], reverse=True)
+        text = "\n".join(section(report, book) for report in reports) or NONE
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
 def setup(app):

@@ -23,7 +23,7 @@ from tools.source import taught
 
 from ..source.chapters import Chapter, chapters
 from . import reference
-from .links import link, pieces, section_of
+from .links import first_places, link, note_places, pieces
 
 LOGGER = getLogger(__name__)
 PAGE = "book/library_{}"
@@ -74,11 +74,9 @@ class Library:
 
     def of(self, part: str) -> list[Module]:
         """The modules of one page: of a part of the book, or the helpers."""
-        pages = {
-            name: self.page(name) for name in [*self.homes, *self.modules]
-        }
         wanted = PAGE.format(part)
-        return [self.modules[n] for n, page in pages.items() if page == wanted]
+        names = dict.fromkeys([*self.homes, *self.modules])
+        return [self.modules[n] for n in names if self.page(n) == wanted]
 
     def page(self, module: str) -> str:
         """The document that describes a module."""
@@ -87,20 +85,17 @@ class Library:
 
     def shown(self, module: str) -> list[Object]:
         """What the reference shows; constants only if a chapter does."""
-        return [
-            definition
-            for definition in reference.definitions(self.modules[module])
-            if module in self.homes or not definition.is_attribute
-        ]
+        all_of_it = reference.definitions(self.modules[module])
+        is_taught = module in self.homes
+        return [d for d in all_of_it if is_taught or not d.is_attribute]
 
     @cached_property
     def anchors(self) -> dict[str, list[tuple[str, str]]]:
         """Each name that a docstring may mention, and where it stands."""
         found = {}
         for module in self.modules:
-            page = self.page(module)
-            short = module.partition(".")[2]
-            found.setdefault(module, []).append((page, anchor(module)))
+            page, short = self.page(module), module.partition(".")[2]
+            found[module] = [(page, anchor(module))]
             for name in (definition.name for definition in self.shown(module)):
                 place = (page, anchor(module, name))
                 for known in (name, f"{short}.{name}", f"{module}.{name}"):
@@ -112,11 +107,8 @@ class Library:
         for known in (f"{module}.{name}", name):
             if len(places := self.anchors.get(known, [])) == 1:
                 return places[0]
-        is_ours = name.startswith(("lib.", "kit."))
-        if (
-            is_ours
-            and not (self.root / "book" / name.replace(".", "/")).is_dir()
-        ):
+        folder = self.root / "book" / name.replace(".", "/")
+        if name.startswith(("lib.", "kit.")) and not folder.is_dir():
             said = "%s names `%s`, which is not there"
             LOGGER.warning(said, module, name)
 
@@ -142,10 +134,10 @@ class Writer:
     def linked(self, found: re.Match):
         """One piece of code, chapter or work, as a link if it can be one."""
         library = self.library
-        if code := found["code"]:
-            literal, place = nodes.literal("", code), None
-            if code not in self.own:
-                place = library.place(code.removesuffix("()"), self.module)
+        if name := found["code"]:
+            literal, place = nodes.literal("", name), None
+            if name not in self.own:
+                place = library.place(name.removesuffix("()"), self.module)
             return link(literal, *place) if place else literal
         if found["work"]:
             key = found["who"].lower() + found["year"]
@@ -197,11 +189,11 @@ class Writer:
         place = anchor(self.module, definition.name)
         section = section_at(place, definition.name)
         section["classes"] = ["api"]
-        section += list(self.api(definition))
+        section += self.api(definition)
         for method in reference.methods(definition):
             box = nodes.container("", classes=["method"])
             box["ids"] = [f"{place}-{method.name}"]
-            box += list(self.api(method, before="."))
+            box += self.api(method, before=".")
             section += box
         line = nodes.paragraph(classes=["api-taught"])
         line["book_taught"] = (self.module, definition.name)
@@ -225,7 +217,6 @@ def raw(html: str):
 
 
 def section_at(place: str, name: str):
-    """A section with the title `name`."""
     title = nodes.title("", "", nodes.literal("", name))
     return nodes.section("", title, ids=[place], names=[])
 
@@ -241,7 +232,7 @@ class LibraryDirective(SphinxDirective):
         for module in library.of(self.arguments[0]):
             writer = Writer(library, module.name)
             section = section_at(anchor(module.name), module.name)
-            section += list(writer.described(module))
+            section += writer.described(module)
             section += map(writer.definition, library.shown(module.name))
             sections.append(section)
         return sections
@@ -276,33 +267,28 @@ def fresh(env) -> Library:
 
 def note_definitions(app, doctree):
     """Note in which section of a chapter each definition is taught."""
-    found = {}
+    marks = []
     for block in doctree.findall(nodes.literal_block):
         if shown := taught.MARKER.match(block.astext()):
-            for name in taught.definitions(block.astext()):
-                key = full_name(shown[1]), name
-                found.setdefault(key, section_of(block))
-    if found:
-        app.env.metadata[app.env.docname]["book_taught"] = found
+            module = full_name(shown[1])
+            names = taught.definitions(block.astext())
+            marks += [((module, name), block) for name in names]
+    note_places(app, "book_taught", marks)
 
 
 def link_to_chapters(app, doctree, docname):
     """Say below each definition where it is taught."""
     lines = doctree.findall(nodes.paragraph)
     waiting = [line for line in lines if "book_taught" in line]
-    if not waiting:
-        return
-    found = {}
-    for chapter in chapters(Path(app.srcdir)):
-        places = app.env.metadata[chapter.document].get("book_taught", {})
-        for key, (section, title) in places.items():
-            text = f"Chapter {chapter.number}: {title}"
-            found.setdefault(key, (text, chapter.document, section))
+    found = first_places(app, "book_taught") if waiting else {}
     for node in waiting:
-        if target := found.get(node["book_taught"]):
-            node += [nodes.Text("Taught in "), link(*target), nodes.Text(".")]
-        else:
+        if node["book_taught"] not in found:
             node.parent.remove(node)
+            continue
+        chapter, section, title = found[node["book_taught"]]
+        text = f"Chapter {chapter.number}: {title}"
+        target = link(text, chapter.document, section)
+        node += [nodes.Text("Taught in "), target, nodes.Text(".")]
 
 
 def setup(app):

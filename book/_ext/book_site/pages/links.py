@@ -4,7 +4,11 @@ A page is written before it is known where another one lies, so a link keeps
 its target until both are there.
 """
 
+from pathlib import Path
+
 from docutils import nodes
+
+from ..source.chapters import chapters
 
 
 def is_notebook(app, document):
@@ -53,15 +57,32 @@ def section_of(node):
     return node["ids"][0], node[0].astext()
 
 
+def note_places(app, kind, marks):
+    """Note in which section a page first has each of these named nodes."""
+    found = app.env.metadata[app.env.docname][kind] = {}
+    for name, node in marks:
+        found.setdefault(name, section_of(node))
+
+
+def first_places(app, kind):
+    """Where the chapters first have what they note, as (chapter, section)."""
+    found = {}
+    for chapter in chapters(Path(app.srcdir)):
+        noted = app.env.metadata[chapter.document].get(kind, {})
+        for key, place in noted.items():
+            found.setdefault(key, (chapter, *place))
+    return found
+
+
 def link_first_uses(marks, document, kind):
     """Let the first mark of each place lead to it.
 
     Args:
-        marks: nodes, with the place on the page and what a pointer shows.
+        marks: nodes, with the place on the page, what a pointer shows, more.
         document: the page with the places.
     """
     linked = set()
-    for node, (place, title) in marks:
+    for node, (place, title, *_) in marks:
         if place not in linked:
             linked.add(place)
             target = link("", document, place, reftitle=title, classes=[kind])

@@ -38,34 +38,31 @@ def note_rows(app, doctree):
     """Make each row of the page a target."""
     if app.env.docname != PAGE:
         return
-    found = []
+    count, known = Counter(), {}
     bodies = doctree.findall(nodes.tbody)
     rows = (row for body in bodies for row in body.findall(nodes.row))
     for number, row in enumerate(rows, start=1):
-        row["ids"] = [f"notation-{number}"]
+        row["ids"] = [place := f"notation-{number}"]
         meaning = SHAPE.sub("", spoken(row[-1].astext()))
-        for name in dict.fromkeys(names(row)):
-            said = f"{spoken(name)}: {meaning}"
-            found.append((name, (row["ids"][0], said)))
-    count = Counter(name for name, _ in found)
-    known = {name: entry for name, entry in found if count[name] == 1}
+        for name in set(names(row)):
+            known[name] = place, f"{spoken(name)}: {meaning}"
+            count[name] += 1
+    known = {name: known[name] for name in known if count[name] == 1}
     app.env.metadata[PAGE]["book_rows"] = known
 
 
-def marks(doctree, known):
-    """The symbols and the code in the text of a page that have a row."""
-    for mark in doctree.findall():
-        if isinstance(mark, nodes.math | nodes.literal):
-            if mark.astext() in known and not links.is_within(mark, APART):
-                yield mark
-
-
 def link_first_uses(app, doctree, docname):
-    """Let the first use of each row lead to it."""
+    """Let the first use of each symbol or code that has a row lead to it."""
     known = app.env.metadata[PAGE].get("book_rows", {})
     if links.is_notebook(app, docname):
-        found = [(m, known[m.astext()]) for m in marks(doctree, known)]
-        links.link_first_uses(found, PAGE, "symbol")
+        marks = [
+            (mark, known[mark.astext()])
+            for mark in doctree.findall(nodes.TextElement)
+            if isinstance(mark, nodes.math | nodes.literal)
+            and mark.astext() in known
+            and not links.is_within(mark, APART)
+        ]
+        links.link_first_uses(marks, PAGE, "symbol")
 
 
 def setup(app):

@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-from .snippets import first, snippet, without
+from .snippets import snippet
 
 FOLDER = "_static/previews"
+MAIN = re.compile(r'<main.*?(?=<nav class="prev-next|</main>)', re.S)
 LINK = re.compile(r'<a class="([^"]*)"[^>]*? href="([^"]+)"')
 IMAGE = re.compile(r'(<img[^>]*? src=")([^"]+)')
 
@@ -24,18 +25,15 @@ def text_of(path: Path) -> str:
     """The text of a built page; "" if it is none."""
     if path.suffix != ".html" or not path.is_file():
         return ""
-    return first(path.read_text(encoding="utf-8"), "main")
+    found = MAIN.search(path.read_text(encoding="utf-8"))
+    return found[0] if found else ""
 
 
 def links(text: str) -> list[str]:
     """Where the text of a page leads inside the book, each once."""
-    text = without(text, 'nav class="prev-next')
-    found = (
-        href
-        for classes, href in LINK.findall(text)
-        if "internal" in classes.split()
-    )
-    return list(dict.fromkeys(found))
+    found = LINK.findall(text)
+    inside = (href for kind, href in found if "internal" in kind.split())
+    return list(dict.fromkeys(inside))
 
 
 def moved(html: str, source: Path, page: Path) -> str:

@@ -6,103 +6,81 @@ are as on the page.
 
 import re
 
-VOID = ("img", "br", "hr", "input", "path", "rect")
-IDS = re.compile(r' (?:id|name|loading|title)="[^"]*"')
-LINK = re.compile(r"</?a\b[^>]*>")
-TOKEN = re.compile(r"<[^>]*>|[^<]+")
+from bs4 import BeautifulSoup, Tag
+
+OF_THE_PAGE = ("id", "name", "loading", "title")  # attributes
 END = re.compile(r"[.?!][”’)]?(?=\s|$)")
-PARAGRAPH = r"p[ >]"
+TITLE = re.compile("h[1-6]|dt")
 SHORTEST = 30  # characters of a first sentence
 
 
-def element(text: str, start: int) -> str:
-    """The element of HTML that begins here, with all that is in it."""
-    name = re.match(r"<(\w+)", text[start:])[1]
-    depth = 0
-    for tag in re.compile(rf"<(/?){name}\b[^>]*>").finditer(text, start):
-        depth += -1 if tag[1] else 1
-        if not depth:
-            return text[start : tag.end()]
-    raise ValueError(f"<{name}> does not end")
+def part(page: str, start: int, end: str) -> BeautifulSoup:
+    """What begins here on a page, as far as the first `end`."""
+    return BeautifulSoup(page[start : page.find(end, start)], "html.parser")
 
 
-def inside(whole: str) -> str:
-    """An element without its own tags."""
-    return whole[whole.index(">") + 1 : whole.rindex("<")]
-
-
-def first(text: str, pattern: str, start: int = 0) -> str:
-    """The first element whose opening tag begins so; "" if there is none."""
-    found = re.compile(f"<{pattern}").search(text, start)
-    return element(text, found.start()) if found else ""
-
-
-def without(text: str, pattern: str) -> str:
-    """The text without the elements whose opening tags begin so."""
-    while found := first(text, pattern):
-        text = text.replace(found, "", 1)
-    return text
-
-
-def plain(text: str) -> str:
+def plain(whole: Tag) -> Tag:
     """The same without anchors, links and what the page needs."""
-    text = without(text, r'a class="(?:headerlink|first-use)')
-    return IDS.sub("", LINK.sub("", text)).strip()
+    for anchor in whole.select("a.headerlink, a.first-use"):
+        anchor.decompose()
+    for link in whole("a"):
+        link.unwrap()
+    for tag in (whole, *whole(True)):
+        for name in OF_THE_PAGE:
+            del tag[name]
+    return whole
 
 
-def sentence(text: str) -> str:
-    """The first sentence of a paragraph; a formula ends none."""
-    done, length, open_tags, place = [], 0, [], 0
-    while place < len(text):
-        part = TOKEN.match(text, place)[0]
-        if part.startswith('<span class="math'):
-            part = element(text, place)
-        elif part.startswith("</"):
-            open_tags.pop()
-        elif part.startswith("<"):
-            name = re.match(r"<(\w+)", part)[1]
-            open_tags += [name] if name not in VOID else []
-        else:
-            for end in END.finditer(part):
-                if length + end.end() >= SHORTEST:
-                    rest = (f"</{name}>" for name in reversed(open_tags))
-                    return "".join([*done, part[: end.end()], *rest])
-            length += len(part)
-        done.append(part)
-        place += len(part)
-    return text
+def words(whole: Tag) -> str:
+    """What stands in an element."""
+    return plain(whole).decode_contents().strip()
 
 
-def titled(title: str, words: str) -> str:
-    return f"<p><strong>{plain(inside(title))}</strong></p><p>{words}</p>"
+def end_after(node) -> None:
+    """Take away all that follows in the same paragraph."""
+    while node.name != "p":
+        for later in [*node.next_siblings]:
+            later.extract()
+        node = node.parent
 
 
-def of_section(whole: str, shorten=sentence) -> str:
+def first_sentence(paragraph: Tag) -> Tag:
+    """A paragraph with its first sentence alone; a formula ends none."""
+    length = 0
+    for text in plain(paragraph).find_all(string=True):
+        if text.find_parent(class_="math"):
+            continue
+        for end in END.finditer(text):
+            if length + end.end() >= SHORTEST:
+                end_after(text)
+                text.replace_with(text[: end.end()])
+                return paragraph
+        length += len(text)
+    return paragraph
+
+
+def titled(whole: Tag, shorten) -> str:
     """A title, and the words below it if there are some before a part."""
-    following = re.compile(r"<(?:section|p)\b").search(
-        whole, whole.index("</h")
-    )
-    words = ""
-    if following and following[0] == "<p":
-        words = shorten(plain(inside(element(whole, following.start()))))
-    return titled(first(whole, r"h\d"), words)
+    title = whole.find(TITLE)
+    below = title.find_next(["section", "p"])
+    is_text = below and below.name == "p"
+    text = words(shorten(below)) if is_text else ""
+    return f"<p><strong>{words(title)}</strong></p><p>{text}</p>"
 
 
-def of_figure(whole: str, before: str) -> str:
+def of_figure(whole: Tag, before: str) -> str:
     """A figure and its caption; a class says if it keeps its colours."""
-    image = IDS.sub("", re.search(r"<img[^>]*>|$", whole)[0])
     cell = before[before.rfind('<div class="cell ') :].partition(">")[0]
     kept = ' class="keep-colours"' if "tag_keep-colours" in cell else ""
-    caption = plain(inside(first(whole, PARAGRAPH)))
+    caption, image = words(whole.p), plain(whole).img or ""
     return f"<figure{kept}>{image}</figure><p>{caption}</p>"
 
 
-def of_row(whole: str) -> str:
+def of_row(whole: Tag) -> str:
     """The cells of a row; the last one says what it means."""
-    starts = (cell.start() for cell in re.finditer(r"<td", whole))
-    cells = [plain(inside(inside(element(whole, s)))) for s in starts]
-    symbols = " · ".join(cell for cell in cells[:-1] if cell != "–")
-    return f"<p>{symbols}</p><p>{cells[-1]}</p>"
+    *symbols, meaning = (words(cell.p) for cell in whole("td"))
+    shown = " · ".join(cell for cell in symbols if cell != "–")
+    return f"<p>{shown}</p><p>{meaning}</p>"
 
 
 def snippet(page: str, place: str) -> str:
@@ -111,19 +89,19 @@ def snippet(page: str, place: str) -> str:
     if where < 0:
         return ""
     start = page.rindex("<", 0, where + 1)
-    whole = element(page, start)
-    if whole.startswith("<section"):
-        return of_section(whole) if place else of_section(whole, str)
-    if whole.startswith("<figure"):
-        return of_figure(whole, page[:start])
-    if whole.startswith("<dt"):
-        rest = page[start + len(whole) :]
-        return titled(whole, plain(inside(first(rest, PARAGRAPH))))
-    if whole.startswith("<tr"):
-        return of_row(whole)
-    if 'class="citation"' in whole[:80]:
-        words = inside(first(whole, PARAGRAPH)).partition('<span class="cited')
-        return f"<p>{plain(words[0])}</p>"
-    if 'class="equation"' in whole[:80]:
-        return plain(whole)
+    opening = page[start : page.index(">", start)]
+    if opening.startswith("<section"):
+        shorten = first_sentence if place else plain
+        return titled(part(page, start, "</p>"), shorten)
+    if opening.startswith("<dt"):
+        return titled(part(page, start, "</p>"), plain)
+    if opening.startswith("<figure"):
+        return of_figure(part(page, start, "</figure>"), page[:start])
+    if opening.startswith("<tr"):
+        return of_row(part(page, start, "</tr>"))
+    if 'class="citation"' in opening:
+        text = part(page, start, '<span class="cited-in').p
+        return f"<p>{words(text)}</p>"
+    if 'class="equation"' in opening:
+        return str(plain(part(page, start, "</div>\n")))
     return ""

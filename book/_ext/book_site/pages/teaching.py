@@ -33,8 +33,12 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def total(exercises: list[dict], name: str, word: str) -> str:
-    return plural(sum(e[name] for e in exercises), word)
+def total(exercises: list[dict], word: str) -> str:
+    return plural(sum(e[f"{word}s"] for e in exercises), word)
+
+
+def noticed_of(e: dict) -> str:
+    return f"{e['mutants'] - e['equivalent']} of {e['mutants']}"
 
 
 def exercise_text(e: dict) -> list[str]:
@@ -42,10 +46,9 @@ def exercise_text(e: dict) -> list[str]:
     kind = [plural(e["minutes"], "minute"), e["difficulty"]]
     kind += [name for name in ("transfer", "variants") if e[name]]
     kind.append(plural(e["points"], "point"))
-    mutants, same = e["mutants"], e["equivalent"]
     head = plural(len(e["mistakes"]), "typical mistake")
-    head += f"; {mutants - same} of {mutants} mutants noticed"
-    head += f", {same} right too" if same else ""
+    head += f"; {noticed_of(e)} mutants noticed"
+    head += f", {e['equivalent']} right too" if e["equivalent"] else ""
     return [
         f"**{e['number']} {e['title']}** ({' · '.join(kind)})\n",
         f"<details><summary>{head}</summary>\n",
@@ -61,8 +64,8 @@ def chapter_text(exercises: list[dict]) -> str:
     """The exercises of a chapter."""
     lines = [
         f"{plural(len(exercises), 'exercise')}, "
-        f"about {total(exercises, 'minutes', 'minute')}, "
-        f"{total(exercises, 'points', 'point')}. Under each stand the answers "
+        f"about {total(exercises, 'minute')}, "
+        f"{total(exercises, 'point')}. Under each stand the answers "
         "that students give, and what the check says to them.\n"
     ]
     return "\n".join(sum(map(exercise_text, exercises), lines))
@@ -71,23 +74,21 @@ def chapter_text(exercises: list[dict]) -> str:
 def kill_table(exercises: list[dict]) -> str:
     """What the check of each exercise notices."""
     mistakes = [len(e["mistakes"]) for e in exercises]
-    noticed = [e["mutants"] - e["equivalent"] for e in exercises]
     mutants = sum(e["mutants"] for e in exercises)
+    same = sum(e["equivalent"] for e in exercises)
     lines = [
         f"Together {plural(len(exercises), 'exercise')}, "
         f"{plural(sum(mistakes), 'typical mistake')} (no exercise has fewer "
         f"than {min(mistakes)}), each with the hint that is meant for it, and "
-        f"{plural(sum(noticed), 'mutant')} noticed of {mutants:,}. Of the "
-        f"other {mutants - sum(noticed)} it is written down why they are "
-        "right too.\n",
+        f"{plural(mutants - same, 'mutant')} noticed of {mutants:,}. Of the "
+        f"other {same} it is written down why they are right too.\n",
         "| exercise | mistakes | mutants noticed | right too |",
         "|---|---:|---:|---:|",
     ]
-    for e, wrong, number in zip(exercises, mistakes, noticed, strict=True):
-        lines.append(
-            f"| {e['number']} {e['title']} | {wrong} | {number} of "
-            f"{e['mutants']} | {e['equivalent'] or ''} |"
-        )
+    for e in exercises:
+        name, noticed = f"{e['number']} {e['title']}", noticed_of(e)
+        same = e["equivalent"] or ""
+        lines.append(f"| {name} | {len(e['mistakes'])} | {noticed} | {same} |")
     return "\n".join(lines)
 
 
@@ -110,8 +111,7 @@ def schedule_text(course: list[dict], book: list, exercises: list) -> str:
             home.append(
                 f"exercise{'s' * (len(done) > 1)} "
                 f"{', '.join(e['number'] for e in done)} "
-                f"({total(done, 'minutes', 'minute')}, "
-                f"{total(done, 'points', 'point')})"
+                f"({total(done, 'minute')}, {total(done, 'point')})"
             )
         home += [session["home"]] if "home" in session else []
         cells = (session["when"], session["class"], "; ".join(home))

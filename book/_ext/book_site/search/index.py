@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from ..pages.glossary import PAGE as GLOSSARY
-from ..pages.glossary import names_in
+from ..pages.glossary import entries_of
 from .sections import TEACHING, Section, sections
 
 LISTS = (GLOSSARY, "book/bibliography", "book/errata")
@@ -29,15 +29,18 @@ OF_SPHINX = (  # what its own search would need
 CHAPTER = re.compile(r"/\d\d_\w+\.html$")
 
 
-def synonyms(known: dict[str, list[str]]) -> dict[str, str]:
-    """The other names of each term, and its first one."""
-    return {name: all_[0] for name, all_ in known.items() if name != all_[0]}
+def known_names(app) -> dict[str, list[str]]:
+    """Each name of a term, with all names of that term."""
+    return {name: names for name, (*_, names) in entries_of(app).items()}
 
 
-def read_aliases(root: Path) -> dict[str, str]:
+def aliases(app) -> dict[str, str]:
     """What students type, and what the book calls it."""
-    own = yaml.safe_load(ALIASES.read_text(encoding="utf-8"))
-    return synonyms(names_in(root / f"{GLOSSARY}.md")) | own
+    known = known_names(app).items()
+    found = {name: names[0] for name, names in known if name != names[0]}
+    for said, typed in yaml.safe_load(ALIASES.read_text("utf-8")).items():
+        found |= dict.fromkeys(typed.split(", "), said)
+    return found
 
 
 def keep_first_uses(pages: list[list[Section]]) -> None:
@@ -55,8 +58,7 @@ def keep_first_uses(pages: list[list[Section]]) -> None:
 
 def note(app, doctree, docname):
     """Gather a page, before the book adds links of its own to it."""
-    known = names_in(Path(app.srcdir, f"{GLOSSARY}.md"))
-    found = list(sections(docname, doctree, known))
+    found = list(sections(docname, doctree, known_names(app)))
     number = app.env.toc_secnumbers.get(docname, {}).get("", ())
     label = "".join(f"{n}. " for n in number) + found[0].title
     app.book_index[docname] = app.builder.get_target_uri(docname), label, found
@@ -73,7 +75,7 @@ def content(app) -> dict:
             for number, (*_, part) in enumerate(pages)
             for section in part
         ],
-        "aliases": read_aliases(Path(app.srcdir)),
+        "aliases": aliases(app),
     }
 
 

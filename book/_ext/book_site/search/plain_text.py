@@ -26,11 +26,9 @@ AFTER = {  # a part of a page: what separates it from the next
 
 def is_aside(node: nodes.Element) -> bool:
     """Does it speak of the page, and not of its subject?"""
-    if ASIDE & set(node.get("classes", ())):
-        return True
-    return isinstance(
-        node.parent, nodes.block_quote
-    ) and node.astext().startswith(BOX)
+    is_quoted = isinstance(node.parent, nodes.block_quote)
+    is_in_box = is_quoted and node.astext().startswith(BOX)
+    return is_in_box or bool(ASIDE & {*node.get("classes", ())})
 
 
 class Reader:
@@ -42,8 +40,8 @@ class Reader:
     def words(self, node: nodes.Node):
         """The pieces of a text, in their order."""
         if isinstance(node, nodes.raw):
-            for closing in FOLD.findall(node.astext()):
-                self.folds += -1 if closing else 1
+            marks = FOLD.findall(node.astext())
+            self.folds += marks.count("") - marks.count("/")
         elif self.folds or isinstance(node, LEFT_OUT):
             return
         elif isinstance(node, nodes.Text):
@@ -58,9 +56,5 @@ class Reader:
     def text(self, *parts: nodes.Node) -> str:
         """The text of some parts of a page, in one line."""
         pieces = (piece for part in parts for piece in self.words(part))
-        return tidy("".join(pieces))
-
-
-def tidy(text: str) -> str:
-    """One line, with no space before a full stop and no mark at its end."""
-    return BEFORE_MARK.sub(r"\1", " ".join(text.split())).rstrip(" ·:")
+        line = " ".join("".join(pieces).split())
+        return BEFORE_MARK.sub(r"\1", line).rstrip(" ·:")

@@ -93,7 +93,8 @@ class Page:
             return False
         if any(part.findall(nodes.citation)):
             return False
-        return self.document != GLOSSARY or not any(entries(part))
+        entries = part.findall(nodes.definition_list_item)
+        return self.document != GLOSSARY or not any(entries)
 
     def strong(self, parts: list[nodes.Node]) -> tuple[list, list]:
         """The terms in bold that the page has not had before; other words."""
@@ -122,11 +123,6 @@ class Page:
         return Section(anchor, title, self.reader.text(*node[1:]), weight)
 
 
-def entries(node: nodes.Node):
-    """The definitions in a part of a page."""
-    return node.findall(nodes.definition_list_item)
-
-
 def sections(document: str, doctree: nodes.document, known: dict):
     """All places of a page.
 
@@ -142,5 +138,6 @@ def sections(document: str, doctree: nodes.document, known: dict):
             if isinstance(part, nodes.section):
                 continue
             if document == GLOSSARY:
-                yield from map(page.entry, entries(part))
+                items = part.findall(nodes.definition_list_item)
+                yield from map(page.entry, items)
             yield from map(page.work, part.findall(nodes.citation))

@@ -1,10 +1,14 @@
-"""The chapters of the book in their order, and which of them teaches what."""
+"""The chapters of the book in their order, and how long each takes to read."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.source import cells, taught
+
+# A chapter's line in the map of the title page.
+LINE = re.compile(r"^(\d+\. \[[^\]]+\]\((\d\d_\w+)\.ipynb\)\..*)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -40,3 +44,23 @@ def chapters(root: Path) -> list[Chapter]:
             made = Chapter(path, entry.document, number, entry.part, sources)
             found.append(made)
     return found
+
+
+def add_minutes(app, docname, content):
+    """On the title page the line of each chapter ends in its minutes."""
+    if docname != app.config.root_doc:
+        return
+    minutes = {}
+    for chapter in chapters(Path(app.srcdir)):
+        app.env.note_dependency(str(chapter.path))
+        minutes[chapter.path.stem] = chapter.minutes
+
+    def line(entry):
+        known = minutes.get(entry[2])
+        return f"{entry[1]} [{known}\u00a0min]{{.soon}}" if known else entry[1]
+
+    content[0] = LINE.sub(line, content[0])
+
+
+def setup(app):
+    app.connect("source-read", add_minutes)

@@ -25,13 +25,32 @@ from tools.source.answers import (
 from ..pages.links import is_notebook
 from .outputs import clean
 from .quiz import boxed, is_quiz
-from .quotes import curly, in_summaries
 
 LOGGER = getLogger(__name__)
 REFUSED = "%s: a page cannot show what an output has: %s"
 NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
+APART = re.compile(r"(<code>.*?</code>|<[^>]*>|`[^`]*`)", re.S)
+OPENING = re.compile(r'(?<![^\s(\[])"')
+SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)", re.S)
 CALL = re.compile(r"^check\(.*\)$", re.M)
 BOX = "> **You will**"
+
+
+def curly(text: str) -> str:
+    """A text, maybe with HTML, with the quotes and apostrophes of print.
+
+    Sphinx sets none in summaries and titles of checks.
+    """
+    parts = APART.split(text)
+    for at in range(0, len(parts), 2):  # between tags and code
+        part = OPENING.sub("“", parts[at])
+        parts[at] = part.replace('"', "”").replace("'", "’")
+    return "".join(parts)
+
+
+def in_summaries(text: str) -> str:
+    """Markdown whose summaries have such quotes."""
+    return SUMMARY.sub(lambda found: curly(found[0]), text)
 
 
 def page_cells(cell):
@@ -53,9 +72,13 @@ def page_cells(cell):
     if "explorer" in tags:
         cell.metadata["tags"] = ["remove-input", "explorer"]
     elif titled := cells.TITLE.match(cell.source):
-        fold(cell, titled)
+        cell.source = cell.source[titled.end() :]
+        if claim := titled["claim"]:
+            fold(cell, f"✓ {curly(claim)}", "check")
+        else:
+            fold(cell, "Imports", "imports")
     elif nbgrader and (call := CALL.search(cell.source)):
-        fold_to(cell, call[0], "exercise-check")
+        fold(cell, call[0], "exercise-check")
     return [cell]
 
 
@@ -73,15 +96,7 @@ def answer_cells(cell):
     return [shown, cell]
 
 
-def fold(cell, titled):
-    """Leave of a cell with a title one line, which opens."""
-    claim = titled["claim"]
-    line = f"✓ {curly(claim)}" if claim else "Imports"
-    cell.source = cell.source[titled.end() :]
-    fold_to(cell, line, "check" if claim else "imports")
-
-
-def fold_to(cell, line, kind):
+def fold(cell, line, kind):
     """Show of a cell this line, which opens, and its output."""
     cell.metadata["tags"] = ["hide-input", kind]
     prompts = {"code_prompt_show": line, "code_prompt_hide": line}
@@ -98,13 +113,12 @@ def note_on_checks(page):
     number = sum(titled["claim"] is not None for titled in titles)
     if not number:
         return []
-    text = "check is" if number == 1 else "checks are"
-    return [
-        new_markdown_cell(
-            f"{{.checks}}\n**✓ {number} {text} folded into this page**, one "
-            "line each. All of them ran with the numbers you see. Open any."
-        )
-    ]
+    are = "check is" if number == 1 else "checks are"
+    text = (
+        f"{{.checks}}\n**✓ {number} {are} folded into this page**, one "
+        "line each. All of them ran with the numbers you see. Open any."
+    )
+    return [new_markdown_cell(text)]
 
 
 def adapt_outputs(cell):
@@ -124,19 +138,15 @@ def rewrite_notebook(app, docname, content):
     if not is_notebook(app, docname):
         return
     notebook = nbformat.reads(content[0], as_version=4)
-    note = note_on_checks(notebook.cells)
-    notebook.cells = [
-        new
-        for cell in notebook.cells
-        for new in [
-            *page_cells(cell),
-            *(note if cell.source.startswith(BOX) else []),
-        ]
-    ]
+    note, page = note_on_checks(notebook.cells), []
     for cell in notebook.cells:
+        page += page_cells(cell)
+        page += note if cell.source.startswith(BOX) else []
+    for cell in page:
         adapt_outputs(cell)
         for output in cell.get("outputs", []):
             clean(output, partial(LOGGER.warning, REFUSED, docname))
+    notebook.cells = page
     content[0] = nbformat.writes(notebook)
 
 

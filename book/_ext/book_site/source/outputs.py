@@ -7,9 +7,10 @@ with a warning, which stops the build.
 """
 
 import re
-from html import escape
-from html.parser import HTMLParser
 from urllib.parse import urlsplit
+
+from bs4 import BeautifulSoup, Tag
+from bs4.element import PreformattedString
 
 TEXT = set(
     "a abbr b bdi bdo blockquote br caption cite code col colgroup dd del "
@@ -23,7 +24,6 @@ DRAWING = (
     "polygon polyline radialGradient rect stop svg symbol text textPath title "
     "tspan use".split()
 )
-EMPTY = {"br", "col", "hr", "img", "wbr"}
 EXPLORER = re.compile(r"(?:[a-z]+-)+explorer")
 GENERAL = re.compile(
     r"class|id|title|lang|dir|role|tabindex|hidden|aria-[a-z]+|data-[a-z-]+"
@@ -58,75 +58,37 @@ class Refused(ValueError):
     """What an output has that a page may not show."""
 
 
-class Cleaner(HTMLParser):
-    """Writes anew what it reads, and refuses what it does not know.
+def write_anew(tag: Tag, drawn: bool) -> None:
+    """Spell an element as it is spelt, if a page may show it."""
 
-    A style sheet it passes over: a page has its own for tables.
-    """
+    def spelt(name):
+        return SPELT.get(name, name) if drawn else name
 
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.written, self.open = [], []
-
-    def handle_starttag(self, tag, attrs):
-        if tag != "style":
-            self.start(tag, attrs)
-        if tag not in EMPTY:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        if tag not in EMPTY and "svg" not in self.open:
-            raise Refused(f"<{tag}/>, which does not end there")
-        self.start(tag, attrs, end="/>")
-
-    def start(self, tag, attrs, end=">"):
-        drawn = "svg" in self.open or tag == "svg"
-        spelt = SPELT.get(tag, tag) if drawn else tag
-        known = spelt in (DRAWING if drawn else TEXT)
-        if not known and (drawn or not EXPLORER.fullmatch(tag)):
-            raise Refused(f"<{tag}>")
-        said = (
-            attribute(tag, name, value or "", drawn) for name, value in attrs
-        )
-        self.written.append(f"<{spelt}{''.join(said)}{end}")
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            raise Refused(f"</{tag}>, which ends nothing")
-        if tag != "style":
-            self.written.append(f"</{SPELT.get(tag, tag)}>")
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.written.append(escape(data, quote=False))
-
-    def refuse(self, text):
-        raise Refused(f"<!{text[:20]}")
-
-    handle_comment = handle_decl = handle_pi = unknown_decl = refuse
-
-
-def attribute(tag: str, name: str, value: str, drawn: bool) -> str:
-    """An attribute as it is written, if the element may have it."""
-    spelt = SPELT.get(name, name) if drawn else name
-    named = OF_DRAWING if drawn else OF_TEXT
-    if spelt not in named and not GENERAL.fullmatch(name):
-        raise Refused(f"<{tag} {name}>")
-    if not fits(tag, name, value, drawn):
-        raise Refused(f'<{tag} {name}="{value[:40]}">')
-    return f' {spelt}="{escape(value)}"'
+    known = spelt(tag.name) in (DRAWING if drawn else TEXT)
+    if not known and (drawn or not EXPLORER.fullmatch(tag.name)):
+        raise Refused(f"<{tag.name}>")
+    for name, value in tag.attrs.items():
+        named = OF_DRAWING if drawn else OF_TEXT
+        if spelt(name) not in named and not GENERAL.fullmatch(name):
+            raise Refused(f"<{tag.name} {name}>")
+        if not fits(tag.name, name, value, drawn):
+            raise Refused(f'<{tag.name} {name}="{value[:40]}">')
+    tag.attrs = {spelt(name): value for name, value in tag.attrs.items()}
+    tag.name = spelt(tag.name)
 
 
 def fits(tag: str, name: str, value: str, drawn: bool) -> bool:
-    """May this attribute say this?"""
+    """May this attribute say this? A drawing refers to nothing outside."""
     if name == "href":
         return is_link(value) and (tag == "a" or value.startswith("#"))
     if name == "src":
-        return bool(PICTURE.fullmatch(value)) or is_path(value)
+        is_path = is_link(value) and not any(urlsplit(value)[:2])
+        return is_path or bool(PICTURE.fullmatch(value))
     if name == "style":
-        harmful = HARMFUL.search(value)
-        return bool(STYLE.fullmatch(value)) and not harmful
-    return not drawn or is_inside(name, value)
+        return bool(STYLE.fullmatch(value)) and not HARMFUL.search(value)
+    if not drawn or GENERAL.fullmatch(name):
+        return True
+    return "url(" not in re.sub(r"url\(#[\w-]+\)", "", value.lower())
 
 
 def is_link(value: str) -> bool:
@@ -136,30 +98,21 @@ def is_link(value: str) -> bool:
     return urlsplit(value).scheme in ("", "http", "https", "mailto")
 
 
-def is_path(value: str) -> bool:
-    """Is it a file of the site?"""
-    return is_link(value) and not any(urlsplit(value)[:2])
-
-
-def is_inside(name: str, value: str) -> bool:
-    """Does the value of a drawing refer to nothing outside of it?"""
-    if GENERAL.fullmatch(name):
-        return True
-    return "url(" not in re.sub(r"url\(#[\w-]+\)", "", value.lower())
-
-
 def cleaned(html: str) -> str:
     """The same output, if a page may show it.
 
     Raises:
         Refused: it may not; the message names what it may not show.
     """
-    cleaner = Cleaner()
-    cleaner.feed(html)
-    cleaner.close()
-    if cleaner.open:
-        raise Refused(f"<{cleaner.open[-1]}>, which does not end")
-    return "".join(cleaner.written)
+    soup = BeautifulSoup(html, "html.parser", multi_valued_attributes=None)
+    for text in soup.find_all(string=True):
+        if isinstance(text, PreformattedString):  # a comment, a declaration
+            raise Refused(f"<!{text[:20]}")
+    for sheet in soup("style"):  # a page has its own for tables
+        sheet.decompose()
+    for tag in soup(True):
+        write_anew(tag, "svg" in {tag.name, *(p.name for p in tag.parents)})
+    return soup.decode(formatter="minimal")
 
 
 def clean(output, refuse) -> None:

@@ -23,7 +23,6 @@ computed: `# @title Check: The answers of the quiz are right`.
 """
 
 import re
-from dataclasses import dataclass
 from html import escape, unescape
 
 from ..pages.mathematics import formula
@@ -36,44 +35,10 @@ CHOICE = re.compile(
 )
 FORMULA = re.compile(r"\$(.+?)\$")
 TAG = re.compile(r"</?[a-z]+>")
-YES = "**Yes.** "
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One answer that a reader may give, and what it is told."""
-
-    text: str
-    explanation: str
-
-    @property
-    def is_right(self):
-        return self.explanation.strip().startswith(YES)
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question in Markdown, and its choices."""
-
-    text: str
-    choices: tuple[Choice, ...]
 
 
 def is_quiz(cell):
     return "quiz" in cell.metadata.get("tags", [])
-
-
-def questions(source):
-    """The questions of a quiz, in order."""
-    return [
-        Question(
-            CHOICE.sub("", part).strip(),
-            tuple(
-                Choice(**found.groupdict()) for found in CHOICE.finditer(part)
-            ),
-        )
-        for part in START.split(source)[1:]
-    ]
 
 
 def boxed(source):
