@@ -155,17 +155,7 @@ def test_an_interrupt_leaves_no_child():
 
 
 def test_totals_add_up():
-    def trial(kind, way, **found):
-        return Trial(Fault("m", "", 0, 0, "", kind), way, [], **found)
-
-    assert [*summary([
-        trial("realistic", "units", noticed="test_a"),
-        trial("generated", "units", noticed="test_a"),
-        trial("generated", "units"),
-        trial("generated", "units", untried="it died"),
-        trial("generated", "notebooks"),
-    ])] == [
-        "realistic faults noticed by units: 1 of 1, 100.0%",
-        "generated faults noticed by units: 1 of 3, 33.3%",
-        "generated faults noticed by notebooks: 0 of 1, 0.0%",
-    ]  # fmt: skip
+    fault = Fault("m", "", 0, 0, "", "generated")
+    trials = [Trial(fault, "units", [], noticed=n) for n in ("test_a", "", "")]
+    (line,) = summary(trials)
+    assert line == "generated faults noticed by units: 1 of 3, 33.3%"
