@@ -122,18 +122,9 @@ def drawn(**changed) -> dict:
     return result(text_plain=figure, image_png=picture(**changed))
 
 
-def html(text: str) -> dict:
-    return result(text_html=text)
-
-
-ELEMENT = "<a-b>\n<p>1</p>\n</a-b>"
-SCRIPT = "\n<script data-explorer>\nlet a = 1;\n</script>"
-
-
 @pytest.mark.parametrize(
     ("stored", "new", "message"),
     [
-        ([], [], None),
         ([stream("0.25")], [stream("0.26")], None),
         ([stream("0.25")], [stream("0.27")], "stdout, line 1"),
         ([stream("a")], [], "stored: stdout\nnew:    no output"),
@@ -150,13 +141,6 @@ SCRIPT = "\n<script data-explorer>\nlet a = 1;\n</script>"
             "application/json, line 3",
         ),
         ([error("rank 3")], [error("rank 4")], "evalue, line 1"),
-        # The scripts of an explorer that has just been run.
-        ([html(ELEMENT)], [html(ELEMENT + SCRIPT)], None),
-        (
-            [html(ELEMENT.replace("1", "2"))],
-            [html(ELEMENT + SCRIPT)],
-            "text/html, line 2",
-        ),
     ],
 )
 def test_outputs(stored, new, message):
