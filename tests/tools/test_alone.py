@@ -14,7 +14,6 @@ PUBLIC = "https://github.com/some-owner/executable-transformer"
 
 @pytest.mark.slow
 def test_another_library_and_an_edit_that_is_not_committed_are_seen(tmp_path):
-    """A book of two synced chapters has an address that is not asked."""
     asks = new_code_cell("from lib.runtime import ANSWER\n\nANSWER")
     cells = [new_markdown_cell("# Title"), asks]
     book = tmp_path / "book"
