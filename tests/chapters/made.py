@@ -34,9 +34,8 @@ def check(*lines, claim="two and two are four"):
     return code("\n".join([f"# @title Check: {claim}", *lines]))
 
 
-def explorer(html="<p>1</p>", source="f()", tags=("hide-input",)):
-    html = f'<a-explorer class="explorer" data-scripts="a">{html}</a-explorer>'
-    output = new_output("execute_result", {"text/html": html})
+def explorer(source="f()", tags=("hide-input",)):
+    output = new_output("execute_result", {"text/html": "<p>1</p>"})
     return code(source, output, tags=[*tags, "explorer"])
 
 

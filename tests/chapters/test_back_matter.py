@@ -136,24 +136,12 @@ def test_the_title_page_leads_to_every_page_of_the_back_matter():
             assert f"]({page.name})" in text
 
 
-BIB = (BOOK / "references.bib").read_text(encoding="utf-8")
-WORK = re.compile(r"^@\w+\{([^,\s]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
-FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*)\},?$", re.MULTILINE)
-WORKS = {key: dict(FIELD.findall(body)) for key, body in WORK.findall(BIB)}
-NO_ADDRESS = {"firth1957": "a chapter of a book of 1957, on paper only"}
+NO_ADDRESS = ["firth1957"]  # a chapter of a book of 1957, on paper only
 
 
-def test_every_entry_of_the_bibliography_is_read():
-    assert len(WORKS) == len(re.findall("^@", BIB, re.MULTILINE))
-
-
-@pytest.mark.parametrize("key", WORKS)
-def test_an_entry_is_complete(key):
-    work = WORKS[key]
-    assert {"author", "title", "year"} <= set(work)
-    assert work["year"] in key
-    note = work.get("note", "") + work.get("journal", "")
-    is_online = "arXiv:" in note or "https://" in note
-    venue = {"booktitle", "journal", "institution", "publisher"}
-    assert is_online or venue & set(work)
-    assert is_online or {"doi", "url"} & set(work) or key in NO_ADDRESS
+def test_a_work_of_the_bibliography_has_an_address():
+    text = (BOOK / "references.bib").read_text(encoding="utf-8")
+    _, *works = re.split(r"^@\w+\{", text, flags=re.MULTILINE)
+    has_address = re.compile("doi *=|url *=|arXiv:|https://").search
+    without = [work for work in works if not has_address(work)]
+    assert [work.partition(",")[0] for work in without] == NO_ADDRESS

@@ -26,30 +26,11 @@ def problems(page: list) -> Iterator[str]:
     return (problem for rule in RULES for problem in rule(page))
 
 
-def errs():
-    return new_output("error", ename="KeyError", evalue="3")
-
-
 LONG = "word " * 34
-ALLOWED = [
-    code("1", errs(), tags=["raises-exception"]),
-    code("1", tags=["nbval-ignore-output"], book={"exempt": "a race"}),
-    code("# lib/x.py\n" + "1\n" * 59),
-    code("1", prints("[-0.5000, 0.0000, -0.0001], 1.5e-06, pages 3-0")),
-    code("1", prints("torch 2.13.0, 10.20.30, 1,000,000, 0xff, id-0.png")),
-    words("Prose", "slide", slide=f"## One\n\n$$x = 0.5$$ {LONG[:160]}"),
-    code("f(0.5)\n" * 10, prints("1\n" * 10), kind="subslide"),
-    words("It is 0.5, or 3.5, as $s_{<t}$ and `<a>`.", "fragment"),
-    words("Half of 7 is 3.5. <!-- on paper: 7 / 2 -->"),
-]
 
 
 def test_a_good_chapter_passes():
     assert not [*problems(chapter())]
-    longer = {"quiz": [sample.quiz(8), sample.proof()]}
-    assert not [*problems(chapter(**longer, exercises=6 * exercise()))]
-    again = [check("b = 4", "assert b"), words(), check("assert b")]
-    assert not [*problems(chapter(more=ALLOWED, check=again))]
 
 
 def on(part: str, broken: dict) -> dict:
@@ -57,36 +38,22 @@ def on(part: str, broken: dict) -> dict:
     return {problem: {part: cells} for problem, cells in broken.items()}
 
 
-def printed(text: str) -> dict:
-    return {"more": [code("1", prints(f"a line\nof {text} words"))]}
-
-
 HYGIENE = {
     "stores stderr": [code("1", new_output("stream", name="stderr"))],
-    "stores a KeyError": [code("1", errs())],
+    "stores a KeyError": [code("1", new_output("error", ename="KeyError"))],
     "exempt from comparison, no": [code("2", tags=["nbval-ignore-output"])],
-    "from comparison, no reason": [code("# NBVAL_IGNORE_OUTPUT\n2")],
     "get_ipython": [code("get_ipython().system('ls')")],
     "sys.path": [code("import sys\nsys.path.append('.')")],
     "31 lines, not 30": [code("1\n" * 30 + "1")],
     "lacks a name": [figure(name="bars")],
-    "prints a negative zero: -0.0": [
-        code("1", new_output("execute_result", {"text/plain": "-0.0"}))
-    ],
-}
-PRINTED = {
-    "prints a negative zero: of -0.0000": "-0.0000",
-    "prints a negative zero: of [-0.": "[-0., 1.]",
-    "prints more than 4 decimals": "0.12345",
-    "prints a rounding residual: of 5.9": "5.9605e-08",
-    "prints a rounding residual: of 1e": "1e-12",
-    "prints a device: of tensor([1], device": "tensor([1], device='mps:0')",
-    "prints a device: of on cuda": "on cuda",
-    "prints an address in memory": "<function f at 0x7fd106772990>",
+    "prints a negative zero": [code("1", prints("[-0., 1.]"))],
+    "prints more than 4 decimals": [code("1", prints("0.12345"))],
+    "prints a rounding residual": [code("1", prints("5.9605e-08"))],
+    "prints a device": [code("1", prints("tensor([1], device='mps:0')"))],
+    "prints an address in memory": [code("1", prints("<f at 0x7fd106772>"))],
 }
 EXERCISES = {
     "3 exercises, not 4 to 6": 3 * exercise(),
-    "7 exercises, not 4 to 6": 7 * exercise(),
     "`grade: true` in its place": 4 * exercise()[:2],
     "`solution: true` in its place": 4 * exercise()[::2],
     "9 cells with nbgrader": [*4 * exercise(), exercise()[1]],
@@ -96,7 +63,6 @@ EXERCISES = {
     "do not come in pairs": 4 * exercise(answer=("END", "BEGIN")),
     "not `### Exercise <number> · <title>`": 4 * exercise((" · A", ": A")),
     "0 exercises are marked `transfer`": 4 * exercise((" · transfer", "")),
-    "no `**<n> minutes": 4 * exercise(("10 minutes · ", "")),
     "· <easy, medium, hard>**`": 4 * exercise(("easy", "trivial")),
     "no hint": 4 * exercise(("<summary>Hint", "<summary>Help")),
 }
@@ -116,7 +82,6 @@ CLAIM = check("assert a")
 EXPLORERS = {
     "lacks the tag `hide-input`": [explorer(tags=()), ASKED, CLAIM],
     "not one expression": [explorer(source="b = f()"), ASKED, CLAIM],
-    "one element without a script": [explorer("<script>"), ASKED, CLAIM],
     "no question with a folded answer": [explorer(), words(), CLAIM],
     "no check of the answer": [explorer(), ASKED, words()],
 }
@@ -125,15 +90,8 @@ SLIDES = {
     "11 lines of code": [code("1\n" * 11, kind="-")],
     "11 lines of output": [code("1", prints("1\n" * 11), kind="-")],
     "than one formula, figure or code": [
-        words("$$a$$ $$b$$", "subslide"),
-    ],
-    "more than one formula, figure": [
         words("$$a$$", "subslide"),
         code("1", drawn(), kind="-"),
-    ],
-    "more than one formula": [
-        code("1", drawn(), kind="subslide"),
-        code("1", kind="-"),
     ],
     "no content": [words("## Title", "slide")],
     "cut code: def f(": [
@@ -141,7 +99,6 @@ SLIDES = {
     ],
     "a slide without a title": [words("No title.", "slide")],
     "a link, HTML": [words("[a](b.md)", "-")],
-    "a link": [words("<b>a</b>", "-")],
     "a second heading": [words("a\n\n## b", "-")],
     "a check is": [code("# @title Check: a\n1", kind="-")],
     "no slide type is called slides": [words(kind="slides")],
@@ -151,20 +108,15 @@ SLIDES = {
 }
 PARTS = {
     "14 teaching cells": {"code": [code("1")] * 14},
-    "31 teaching cells": {"code": [code("1")] * 31},
     "over 6 lines": {"code": [code("a = 1\n" * 7)] * 16},
     "it begins with": {"figure": [], "box": [words("> **You will** 9.1")]},
     "words before the exercises": {"text": [words("Short.", "slide")]},
     "does not refer to figure 9.2": {"more": [figure()]},
     "no figure 9.3": {"more": [words("See figures 9.1, 9.2 and 9.3.")]},
     "9 slides, not 10 to 18": {"text": told(8)},
-    "19 slides, not 10 to 18": {"text": told(18)},
     "adds to a slide that is not": {"box": [words(kind="-")]},
     "exercises and quizzes are not shown": {
         "exercises": [words("### Exercise", "slide", slide="## No\n\nno")]
-    },
-    "quizzes are not shown": {
-        "more": [code("def f(): ...", kind="-", nbgrader={"solution": True})]
     },
 }
 
@@ -197,7 +149,6 @@ QUIZ = {
     "a sentence above": quiz(" Open the answer that you would give."),
     "6 minutes for 5": quiz("5 minutes", "6 minutes"),
     "4 questions": quiz(number=4),
-    "9 questions": quiz(number=9),
     "numbered [1, 2, 4": quiz("**3.**", "**4.**"),
     "at the same place": always_first(),
     "question 1: 2 choices": quiz(
@@ -215,7 +166,6 @@ BROKEN = {
     **on("exercises", EXERCISES),
     **on("check", CHECKS),
     **on("explorer", EXPLORERS),
-    **{problem: printed(text) for problem, text in PRINTED.items()},
     **PARTS,
     **QUIZ,
 }

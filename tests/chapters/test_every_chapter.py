@@ -1,11 +1,9 @@
 """The rules of this folder, held to every chapter of the book."""
 
-import nbformat
 import pytest
 
 from tests.chapters import hygiene, quizzes, reading, slides
 from tools.chapters import sync
-from tools.source import colab
 from tools.source.taught import ROOT, chapters
 
 RULES = [
@@ -28,23 +26,6 @@ def test_a_chapter_keeps(rule, path):
 def test_a_chapter_is_as_make_sync_leaves_it(path):
     is_synced = sync.synced(path, run=False) == path.read_text("utf-8")
     assert is_synced, f"{path.name}: run `make sync`"
-
-
-@pytest.mark.parametrize(
-    "url", [colab.PLACEHOLDER, "https://github.com/some/book"]
-)
-def test_the_first_cell_keeps_the_rules_with_and_without_an_address(
-    url, tmp_path
-):
-    for name in ("_toc.yml", "book", "requirements.txt"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    config = f"repository: {{url: '{url}', branch: v0.2}}"
-    (tmp_path / "_config.yml").write_text(config)
-    text = sync.synced(chapters()[0], tmp_path, run=False)
-    page = nbformat.reads(text, 4).cells
-    has_address = url != colab.PLACEHOLDER
-    assert ("colab.research" in page[0].source) == has_address
-    assert not [problem for rule in RULES for problem in rule(page)]
 
 
 def test_few_cells_are_exempt_from_comparison():

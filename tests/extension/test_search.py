@@ -1,20 +1,19 @@
 """The book's own search: what it knows, and what it finds."""
 
 import gzip
+import json
 import re
 from collections import namedtuple
 from functools import cache
 from pathlib import Path
 
-import nbformat
 import pytest
 import yaml
 from nbformat.v4 import new_markdown_cell
 
-from book._ext.book_site.search.index import FILE, OF_SPHINX
+from book._ext.book_site.search.index import FILE, OF_SPHINX, START
 from tests.browser.visit import Visit, until
-from tests.built import DOCUMENTS, anchors_of, build, soup_of
-from tests.extension.conftest import index_of
+from tests.built import DOCUMENTS, anchors_of, build, small_book, soup_of
 
 HERE = Path(__file__).parent
 QUERIES = yaml.safe_load((HERE / "queries.yml").read_text())
@@ -29,6 +28,13 @@ SLIPS = {
     "embeding": "embedding",
 }
 Found = namedtuple("Found", "page anchor weight title terms bold text")
+
+
+@cache
+def index_of(site):
+    """What the search of a built site knows."""
+    script = (site / FILE).read_text("utf-8")
+    return json.loads(script.removeprefix(START).removesuffix(";\n"))
 
 
 @cache
@@ -91,18 +97,6 @@ def test_a_slip_finds_the_same_and_nonsense_nothing(finder):
     assert finder("qzxwv") == []
 
 
-def test_a_letter_is_no_beginning_of_a_word(browser, address):
-    tab = browser.new_page()
-    tab.goto(f"{address}search.html")
-    tab.evaluate("SearchBox.ready().then((made) => (window.index = made))")
-    until(tab, "window.index")
-    words = "(query) => index.find(query).flatMap((result) => result.asked)"
-    asked = tab.evaluate(words, "why divide by sqrt d")
-    begun = {word for word in asked if word.startswith("d")}
-    assert {word for word in begun if not word.startswith("divid")} == {"d"}
-    tab.close()
-
-
 def test_every_alias_leads_somewhere(site):
     aliases = index_of(site)["aliases"]
     assert {"sdpa", "rope", "kv cache"} <= aliases.keys()
@@ -146,6 +140,8 @@ def test_names_terms_and_captions_are_in_their_sections(site):
     assert {"rotary positions", "rope"} <= {t.lower() for t in rotary.terms}
     captions = [s for s in known(site) if "Three beams write month" in s.text]
     assert [s.anchor for s in captions] == ["several-texts-at-once"]
+    (entry,) = (s for s in known(site) if s.anchor == "term-key")
+    assert (entry.title, entry.terms[:1]) == ("key", ["key"]) and entry.text
 
 
 def test_a_text_is_prose(site):
@@ -164,55 +160,25 @@ def test_a_text_is_prose(site):
             assert not [x for x in lines if len(x) >= 24 and x in text], page
 
 
-def found(small):
-    """What the search of the small book knows, by page and place."""
-    return {(Path(s.page).stem, s.anchor): s for s in known(small)}
-
-
-def test_a_term_is_known_where_it_is_first_used(small):
-    sections = found(small)
-    assert sections["01_one", ""].terms == ["key", "name"]
-    assert sections["01_one", ""].bold == ["keys", "nothing"]
-    assert sections["02_two", "how"].bold == ["key", "name"]
-    assert sections["02_two", "how"].terms == ["softmax"]
-    entry = sections["glossary", "term-key"]
-    assert entry.title == "key (name)"
-    assert entry.text == "What something is found by."
-    aliases = index_of(small)["aliases"]
-    assert aliases["name"] == "key" and "sdpa" in aliases
-
-
-def test_the_pages_that_are_made_are_known(small):
-    sections = found(small)
-    name = sections["library_1", "softmax-softmax"]
-    assert name.title == "softmax" and "def softmax" not in name.text
-    work = sections["bibliography", "vaswani2017"]
-    assert work.title == "Vaswani 2017"
-    assert "Attention is all you need." in work.text
-    one = sections["01_one", ""]
-    assert one.title == "One" and one.text.endswith(
-        "A key finds; Vaswani says so. All keys do, and nothing else."
-    )
-
-
-def test_nothing_of_sphinx_s_search_is_shipped(small):
-    assert not [name for name in OF_SPHINX if (small / name).exists()]
-    page = (small / "book" / "01_one.html").read_text()
+def test_nothing_of_sphinx_s_search_is_shipped(site):
+    assert not [name for name in OF_SPHINX if (site / name).exists()]
+    page = (site / CHAPTER).read_text()
     assert not re.search("searchtools|doctools|sphinx_highlight", page)
 
 
 @pytest.mark.slow
-def test_a_rebuild_keeps_all_pages_in_the_search(small):
-    before, folder = found(small), small.parents[1]
-    path = folder / "book" / "02_two.ipynb"
-    notebook = nbformat.read(path, 4)
-    notebook.cells.append(new_markdown_cell("More."))
-    nbformat.write(notebook, path)
-    build(folder)
+def test_a_rebuild_keeps_all_pages_in_the_search(tmp_path):
+    toc = "format: jb-book\nroot: book/index\nchapters:\n- file: book/01_one\n"
+    pages = {"index": "# Index", "01_one": [new_markdown_cell("# 1. One")]}
+    small_book(tmp_path, toc, pages, "")
+    site, path = tmp_path / "_build" / "html", tmp_path / "book/01_one.ipynb"
+    before = known(site)
+    path.write_text(
+        path.read_text().replace("# 1. One", "# 1. One\\n\\nMore.")
+    )
+    build(tmp_path)
     known.cache_clear()
     index_of.cache_clear()
-    after = found(small)
-    assert after.keys() == before.keys()
-    assert [key for key in after if after[key] != before[key]] == [
-        ("02_two", "how")
-    ]
+    after = known(site)
+    assert [s.page for s in after] == [s.page for s in before]
+    assert [s.text for s in after if s not in before] == ["More."]

@@ -60,8 +60,6 @@ def paragraph(*parts):
     [
         (("Let ", "$x", ", and"), ["x,"]),
         (("(", "$x", ")"), ["(x)"]),
-        (("“", "$x", "” is"), ["“x”"]),
-        (("a ", "$x", "-vector"), ["x-"]),
         (("$x", " and ", "$y", "."), ["y."]),
         (("one, ", "$x", " two"), []),
         (("Let ", "#$x", ", and"), ["x,"]),
@@ -80,7 +78,6 @@ def test_a_formula_keeps_what_touches_it(parts, whole):
     [
         ("`x @ W", True),
         ("`torch.softmax(x, dim=-1)", False),
-        ("#chapter 11", True),
         ("#Figure 4.1", True),
         ("#a mask", False),
     ],
@@ -95,11 +92,8 @@ def test_short_code_and_numbers_are_not_torn(part, is_whole):
     "tex, text",
     [
         (r"\frac{1}{\sqrt{d_k}}", "1/√dₖ"),
-        (r"d_\text{model}", "d_model"),
-        (r"QK^\mathsf{T}", "QKᵀ"),
         (r"10000^{-2i/d_\text{model}}", "10000^(−2i/d_model)"),
         (r"e^{x-m}", "eˣ⁻ᵐ"),
-        (r"y = x + f(x)", "y = x+f(x)"),
         (r"\begin{bmatrix}x & p\end{bmatrix}", "[x, p]"),
         (r"-\log p(y_t \mid x)", "−log p(yₜ ∣ x)"),
         (r"\sum_{i=1}^n q_i k_i", "∑ᵢ₌₁ⁿqᵢkᵢ"),
@@ -160,16 +154,10 @@ def test_a_term_belongs_to_the_section_that_has_it_first():
             "<p><strong>Part</strong></p>"
             f"<p>See {MATH} there, <em>and\nhere. No</em> more.</p>",
         ),
-        ("bare", "<p><strong>Bare</strong></p><p></p>"),
         (
             "fig",
             '<figure class="keep-colours"><img alt="A &gt; b" '
             'src="../_images/a.png"/></figure><p>Fig. 1 Words</p>',
-        ),
-        (
-            "fig-2",
-            '<figure><img alt="B" src="../_images/b.png"/></figure>'
-            "<p>Fig. 2</p>",
         ),
         ("term-a", "<p><strong>a (b)</strong></p><p>What a is.</p>"),
         ("row", "<p>H</p><p>heads</p>"),
@@ -179,7 +167,6 @@ def test_a_term_belongs_to_the_section_that_has_it_first():
             f'<div class="equation"><div class="math">{MATH}</div></div>',
         ),
         ("other", ""),
-        ("nowhere", ""),
     ],
 )
 def test_a_preview_says_what_stands_at_a_place(place, shown):
@@ -189,7 +176,6 @@ def test_a_preview_says_what_stands_at_a_place(place, shown):
 @pytest.mark.parametrize(
     "begin, rest",
     [
-        ("Short. It goes on until it is long enough.", " Not this."),
         ("A number ends no sentence, and 1.5 is one.", " No."),
         (f"In the middle of a sentence {MATH} ends none.", " No."),
         ("“Is it quoted, and does it end here?”", " Then no more."),

@@ -25,4 +25,4 @@ def kernels(tmp_path_factory):
     write_kernels(folder / "kernels")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_PATH", str(folder))
-        yield folder / "kernels"
+        yield

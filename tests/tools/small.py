@@ -26,14 +26,9 @@ def put_book(
     url: str = colab.PLACEHOLDER,
     student: str = "",
 ) -> None:
-    """Write a book with these chapters, their cells by their name.
+    """Write a book of these chapters (cells by name) with other files.
 
-    Args:
-        root: its folder.
-        chapters: the cells of each.
-        files: what else lies in it.
-        url: its address, of the branch v1.
-        student: where the students' edition is committed.
+    It has an address of the branch v1, and a place of the students' edition.
     """
     config = f"repository: {{url: '{url}', branch: v1}}\n"
     config += f"sphinx: {{config: {{student_path: '{student}'}}}}\n"

@@ -1,7 +1,6 @@
 """Chapters laid out alone, and that nbval notices one that is not."""
 
 import os
-from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -13,19 +12,13 @@ from tools.source.taught import chapters
 PUBLIC = "https://github.com/some-owner/executable-transformer"
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory) -> Path:
-    """A book of two synced chapters, with an address that is not asked."""
-    root = tmp_path_factory.mktemp("book")
+@pytest.mark.slow
+def test_another_library_and_an_edit_that_is_not_committed_are_seen(tmp_path):
     asks = new_code_cell("from lib.runtime import ANSWER\n\nANSWER")
     cells = [new_markdown_cell("# Title"), asks]
-    put_book(root, {"01_one": cells, "02_two": cells}, url=PUBLIC)
-    assert sync.main([], root) == 0
-    return root
-
-
-@pytest.mark.slow
-def test_another_library_and_an_edit_that_is_not_committed_are_seen(book):
+    book = tmp_path / "book"
+    put_book(book, {"01_one": cells, "02_two": cells}, url=PUBLIC)
+    assert sync.main([], book) == 0
     (path,) = alone.main(["01"], book)
     assert os.listdir(path.parent) == ["01_one.ipynb"]
     put(path.parent, {"lib/runtime.py": "ANSWER = 42\n"})
@@ -36,11 +29,6 @@ def test_another_library_and_an_edit_that_is_not_committed_are_seen(book):
     assert "01_one.ipynb, In [2]" in result.stdout
     assert "42" in result.stdout and "43" in result.stdout
     assert (path.parent / "book-files" / "book" / "lib" / "new.py").exists()
-
-
-def test_a_chapter_that_does_not_exist_is_refused(book):
-    with pytest.raises(LookupError, match="no chapter in _toc.yml is named"):
-        alone.main(["13"], book)
 
 
 def test_only_the_first_cell_of_a_chapter_changes_and_one_is_added(tmp_path):

@@ -26,7 +26,6 @@ SAME = [
     ("The mean is 0.25.", "The mean is 0.26."),
     ("25.37%", "25.38%"),
     ("0.50+0.25j", "0.51+0.25j"),
-    ("a 0.10 b 0.20\nc 0.30", "a 0.11 b 0.19\nc 0.31"),
 ]
 DIFFERENT = [
     ("0.3374", "0.3376"),
@@ -34,12 +33,9 @@ DIFFERENT = [
     ("0.30000000000000004", "0.30000000000000006"),
     ("0.25", "0.250"),
     ("1.23e-05", "1.23e-06"),
-    ("1.23e-05", "1.25e-05"),
-    ("1.23e-05", "1.23"),
     ("0.5", "0.6"),
     ("tensor([1., 0.])", "tensor([1., 1.])"),
     ("tensor([1.])", "tensor([1.0000])"),
-    ("torch.Size([2, 3])", "torch.Size([2, 4])"),
     ("query", "key"),
     ("a b", "a  b"),
     ("a  0.25", "a 0.25"),
@@ -48,13 +44,9 @@ DIFFERENT = [
     ("a", "a\n"),
     ("0.25", "0.25 0.25"),
     ("2.13.00", "2.13.01"),
-    ("2019.03.03", "2019.03.04"),
-    ("fig_0.25", "fig_0.26"),
     ("x0.25", "x0.26"),
     ("fig-0.25.png", "fig-0.26.png"),
-    ("0x1.80p3", "0x1.81p3"),
     ("0.25s", "0.26s"),
-    ("nan", "0.00"),
 ]
 
 
@@ -81,19 +73,16 @@ def test_the_message_shows_the_first_line_that_differs():
     )
     message = text_difference("x" * 5000 + "cat", "x" * 5000 + "dog")
     assert "cat" in message and "dog" in message and len(message) < 400
-    message = text_difference("a\nb", "a")
-    assert "(no such line)" in message and "the new output ends" in message
 
 
 @cache
-def picture(size=(6, 4), bar=0.7, label="0.34", point=0.4, scale=1.0) -> str:
+def picture(size=(6, 4), label="0.34", scale=1.0) -> str:
     """A plot as in the book, as base64-encoded PNG."""
     with style.context("default"):  # whatever other tests have set
         figure = Figure(figsize=size, dpi=200)
         axes = figure.subplots()
-        axes.bar(["cat", "sat"], [0.3 * scale, bar * scale])
+        axes.bar(["cat", "sat"], [0.3 * scale, 0.7 * scale])
         axes.plot([0, 0.5, 1], [0.1 * scale, 0.9 * scale, 0.2 * scale])
-        axes.scatter([0.2, 0.6, point], [0.2, 0.8, 0.5], s=9)
         axes.text(0.5, 0.5, label, fontsize=7)
         axes.set_ylim(0, 1)
         file = io.BytesIO()
@@ -108,17 +97,10 @@ def test_antialiasing_may_differ():
     assert figure_difference(now, was) is None
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"bar": 0.69}, "RMS"),
-        ({"label": "0.35"}, "RMS"),
-        ({"point": 0.41}, "RMS"),
-        ({"size": (6, 4.005)}, "1200 x 800 pixels stored, 1200 x 801"),
-    ],
-)
-def test_different_figure(change, message):
-    assert message in figure_difference(picture(), picture(**change))
+def test_a_digit_in_a_figure_and_its_size_may_not_differ():
+    assert "RMS" in figure_difference(picture(), picture(label="0.35"))
+    why = figure_difference(picture(), picture(size=(6, 4.005)))
+    assert "1200 x 800 pixels stored, 1200 x 801" in why
 
 
 def result(**data) -> dict:
@@ -135,22 +117,14 @@ def error(value: str) -> dict:
     return kind | {"evalue": value, "traceback": ["a path", "a line"]}
 
 
-def drawn(text="<Figure size 640x480>", **changed) -> dict:
-    return result(text_plain=text, image_png=picture(**changed))
-
-
-def html(text: str) -> dict:
-    return result(text_html=text)
-
-
-ELEMENT = "<a-b>\n<p>1</p>\n</a-b>"
-SCRIPT = "\n<script data-explorer>\nlet a = 1;\n</script>"
+def drawn(**changed) -> dict:
+    figure = "<Figure size 640x480>"
+    return result(text_plain=figure, image_png=picture(**changed))
 
 
 @pytest.mark.parametrize(
     ("stored", "new", "message"),
     [
-        ([], [], None),
         ([stream("0.25")], [stream("0.26")], None),
         ([stream("0.25")], [stream("0.27")], "stdout, line 1"),
         ([stream("a")], [], "stored: stdout\nnew:    no output"),
@@ -160,25 +134,13 @@ SCRIPT = "\n<script data-explorer>\nlet a = 1;\n</script>"
             [drawn(), stream("a")],
             "stored: stdout, then image/png + text/plain",
         ),
-        ([drawn()], [drawn() | {"output_type": "display_data"}], None),
-        ([drawn()], [drawn("<Figure size 640x481>")], "text/plain, line 1"),
-        ([drawn()], [drawn(bar=0.6)], "image/png, the figure changed"),
-        ([html("<b>0.25</b>")], [html("<b>0.26</b>")], None),
-        ([html("<b>0.25</b>")], [html("<i>0.25</i>")], "text/html, line 1"),
+        ([drawn()], [drawn(label="0.35")], "image/png, the figure changed"),
         (
             [result(application_json={"a": [1]})],
             [result(application_json={"a": [2]})],
             "application/json, line 3",
         ),
-        ([error("rank 3")], [error("rank 3")], None),
         ([error("rank 3")], [error("rank 4")], "evalue, line 1"),
-        # The scripts of an explorer that has just been run.
-        ([html(ELEMENT)], [html(ELEMENT + SCRIPT)], None),
-        (
-            [html(ELEMENT.replace("1", "2"))],
-            [html(ELEMENT + SCRIPT)],
-            "text/html, line 2",
-        ),
     ],
 )
 def test_outputs(stored, new, message):
@@ -189,5 +151,3 @@ def test_outputs(stored, new, message):
 def test_figures_can_be_left_out():
     was, now = drawn(), drawn() | {"data": drawn()["data"] | {PNG: ""}}
     assert outputs_difference([was], [now], figures=False) is None
-    gone = result(text_plain="<Figure size 640x480>")
-    assert outputs_difference([was], [gone], figures=False)

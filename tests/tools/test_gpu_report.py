@@ -1,7 +1,6 @@
-"""The kernels and the report of a GPU, tested without one."""
+"""The report of a GPU, tested without one."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ from tests.tools.small import put, python
 from tests.tools.test_plugin import stdout, write_notebook
 from tools import gpu
 from tools.chapters.alone import git
-from tools.chapters.kernels import GPU_LAUNCHER
 from tools.source.taught import ROOT
 
-MACHINE = {"device": "NVIDIA H200 (fake)", "torch": "2.11.0"}
+DEVICE = "NVIDIA H200 (fake)"
+MACHINE = {"device": DEVICE, "torch": "2.11.0"}
 LIBRARY = """\
 import os
 
@@ -41,42 +40,12 @@ gpu.main()
 """
 
 
-def test_both_kernels_run_this_python_alike_but_for_the_device(kernels):
-    cpu, gpu = (
-        json.loads((kernels / name / "kernel.json").read_text())
-        for name in ("book-cpu", "book-gpu")
-    )
-    for spec in (cpu, gpu):
-        assert spec["argv"][0] == sys.executable
-        assert (
-            spec["env"].items()
-            > {
-                "OMP_NUM_THREADS": "1",
-                "MKL_NUM_THREADS": "1",
-                "PYTHONHASHSEED": "0",
-                "TQDM_DISABLE": "1",
-            }.items()
-        )
-    assert cpu["env"]["BOOK_DEVICE"] == "cpu"
-    assert cpu["env"]["CUDA_VISIBLE_DEVICES"] == ""
-    assert gpu["env"]["BOOK_DEVICE"] == "cuda"
-    assert gpu["env"]["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-    assert gpu["argv"][1] == str(GPU_LAUNCHER)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "program, said",
-    [
-        (["-m", "tools.gpu"], "test-gpu: no GPU: torch "),
-        ([GPU_LAUNCHER], "book-gpu needs a GPU"),
-    ],
-)
-def test_without_a_gpu_it_says_so_in_one_line(program, said):
-    result = python(*program, CUDA_VISIBLE_DEVICES="")
+def test_without_a_gpu_it_says_so_in_one_line():
+    result = python("-m", "tools.gpu", CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 1
     (line,) = result.stderr.strip().splitlines()
-    assert line.startswith(said)
+    assert line.startswith("test-gpu: no GPU: torch ")
 
 
 def test_missing_packages_are_named_in_one_line(monkeypatch):
@@ -118,51 +87,39 @@ def dry_run(root: Path, **env: str) -> tuple[str, dict]:
     return done.stderr, report
 
 
-def test_all_is_run_and_stands_in_the_report(tmp_path):
-    put_book(tmp_path, is_right=True)
+@pytest.mark.parametrize(
+    "is_right", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
+def test_what_passed_and_what_failed_stands_in_the_report(tmp_path, is_right):
+    put_book(tmp_path, is_right)
     git("-C", tmp_path, "init", "-q")
     git("-C", tmp_path, "add", ".")
     git("-C", tmp_path, "commit", "-q", "-m", "one")
-    said, report = dry_run(tmp_path)
-    passed = {"passed": 1, "failed": 0}
-    assert said == ""
-    assert report["notebooks"] == {"01_a.ipynb": passed, "02_b.ipynb": passed}
-    assert report["library"] == {"passed": 2, "failed": 0}
     head = git("-C", tmp_path, "rev-parse", "HEAD")
-    assert report["commit"] == head
-    assert report["benchmarks"] == {"attention": {"short": 0.9}}
+    without_git = {} if is_right else {"PATH": ""}
+    said, report = dry_run(tmp_path, **without_git)
+    assert said == ("" if is_right else f"test-gpu: failed on {DEVICE}\n")
+    second = {"passed": int(is_right), "failed": int(not is_right)}
+    first = {"passed": 1, "failed": 0}
+    assert report["notebooks"] == {"01_a.ipynb": first, "02_b.ipynb": second}
+    assert report["library"] == {k: first[k] + second[k] for k in first}
+    assert report["commit"] == (head if is_right else None)
+    wrong = {"error": "OSError: no flash"}
+    measured = {"short": 0.9} if is_right else wrong
+    assert report["benchmarks"] == {"attention": measured}
     put(tmp_path, {"pyproject.toml": ""})
     assert gpu.commit(tmp_path) == f"{head}-dirty"
-
-
-@pytest.mark.slow
-def test_a_failure_ends_in_an_error_and_stands_in_the_report(tmp_path):
-    put_book(tmp_path, is_right=False)
-    said, report = dry_run(tmp_path, PATH="")  # without git
-    assert said == "test-gpu: failed on NVIDIA H200 (fake)\n"
-    assert report["notebooks"] == {
-        "01_a.ipynb": {"passed": 1, "failed": 0},
-        "02_b.ipynb": {"passed": 0, "failed": 1},
-    }
-    assert report["library"] == {"passed": 1, "failed": 1}
-    assert report["commit"] is None
-    assert report["benchmarks"]["attention"] == {"error": "OSError: no flash"}
 
 
 def test_what_did_not_run_has_failed_and_the_hash_is_of_the_code(tmp_path):
     path = tmp_path / "book" / "01_a.ipynb"
     path.parent.mkdir()
-
-    def outcomes(source, outputs, *more):
-        write_notebook(path, (source, outputs))
-        notebook = json.loads(path.read_text())
-        notebook["cells"] += more
-        path.write_text(json.dumps(notebook))
-        return gpu.outcomes({}, tmp_path)
-
-    before = outcomes("print(0.23)", [])
-    assert before["notebooks"]["01_a.ipynb"]["failed"] == 1
-    assert before["library"] == {"passed": 0, "failed": 0}
-    words = {"cell_type": "markdown", "source": "words"}
-    assert outcomes("print(0.23)", [stdout("0.23\n")], words) == before
-    assert outcomes("print(0.24)", []) != before
+    write_notebook(path, ("print(0.23)", []))
+    report, before = gpu.outcomes({}, tmp_path), gpu.source_hash(path)
+    failed = {"passed": 0, "failed": 1, "code_sha256": before}
+    assert report["notebooks"] == {"01_a.ipynb": failed}
+    assert report["library"] == {"passed": 0, "failed": 0}
+    write_notebook(path, ("print(0.23)", [stdout("0.23\n")]))
+    assert gpu.source_hash(path) == before
+    write_notebook(path, ("print(0.24)", []))
+    assert gpu.source_hash(path) != before

@@ -3,7 +3,7 @@
 import pytest
 from nbformat.v4 import new_markdown_cell
 
-from tests.chapters.made import code, drawn, exercise, figure, prints, words
+from tests.chapters.made import code, drawn, exercise, figure, words
 from tools.editions.slides import deck
 
 FIRST = new_markdown_cell("# 1. Name\n\n**A question?**")
@@ -44,15 +44,6 @@ def test_a_figure_comes_without_its_code_and_its_caption_is_said():
     (part,) = slide.parts
     assert (part.kind, part.alt) == ("figure", "Two bars.")
     assert part.keeps_colours and slide.notes == ["*Figure.* Bars."]
-
-
-@pytest.mark.parametrize(
-    "show, kinds",
-    [("", ["code", "output"]), ("code", ["code"]), ("output", ["output"])],
-)
-def test_code_is_shown_with_what_it_prints(show, kinds):
-    cell = code("print(1)", prints("1\n"), kind="-", book={"show": show})
-    assert [part.kind for part in last(cell).parts[1:]] == kinds
 
 
 def test_a_part_of_a_cell_is_named_by_its_ends():

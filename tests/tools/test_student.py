@@ -19,10 +19,6 @@ from tools.source.taught import chapters
 
 LINK = re.compile(r"\]\(([^)\s#]+)[^)\s]*\)")
 QUICKEST = next(path for path in chapters() if path.stem == "04_masks")
-WORDS = """\
-[Works](bibliography.md#a), [code](lib/one.py), [4](04_one.ipynb), \
-[lines](../benchmarks/public/reproductions/one.py)
-"""
 FILES = {
     "book/lib/one.py": "ONE = 1\n",
     "book/lib/__pycache__/one.pyc": "",
@@ -42,12 +38,10 @@ def every(path: Path) -> dict[str, bytes]:
 
 
 def book(root: Path, **where: str) -> Path:
-    """A book of one chapter with an exercise and a quiz; its chapter."""
+    """A book of one chapter with an exercise; its chapter."""
     cells = [
         new_markdown_cell("# 4. One", id="title"),
         new_code_cell(f"{colab.FIRST_LINE}\n1", id="colab"),
-        new_markdown_cell(WORDS, id="words"),
-        sample.quiz(),
         *sample.exercise(),
     ]
     put_book(root, {"04_one": cells}, FILES, **where)
@@ -58,36 +52,8 @@ def by_id(notebook) -> dict:
     return {cell.id: cell for cell in notebook.cells}
 
 
-def test_solutions_and_outputs_are_taken_away_and_the_rest_stays(tmp_path):
-    path = book(tmp_path)
-    before = by_id(sync.read(path))
-    made = by_id(student.edition(path, root=tmp_path))
-    assert [*made] == [*before]
-    for name, cell in made.items():
-        if cell.cell_type == "code":
-            assert (cell.outputs, cell.execution_count) == ([], None)
-        for key in ("nbgrader", "tags"):
-            assert cell.metadata.get(key) == before[name].metadata.get(key)
-    assert made["answer"].source == (
-        "width, length = 3, 7  # given\n\n\n"
-        "def window_mask(length, width):\n"
-        '    """True at the last `width` positions."""\n'
-        "    raise NotImplementedError"
-    )
-    assert made["check"].source == sample.CHECK
-    assert made["quiz"].source == sample.quiz().source
-    assert made["answer"].metadata["deletable"] is False
-    assert made["check"].metadata["editable"] is False
-    assert "editable" not in made["answer"].metadata
-    assert made["words"].source.startswith(
-        "Works, [code](book/lib/one.py), [4](04_one.ipynb), "
-        "[lines](benchmarks/public/reproductions/one.py)\n"
-    )
-
-
-def test_a_variant_has_numbers_of_its_own_and_the_same_check(tmp_path, capsys):
-    path = book(tmp_path)
-    seen = set()
+def test_a_variant_has_numbers_of_its_own_and_the_same_check(tmp_path):
+    path, seen = book(tmp_path), set()
     for variant in range(1, 9):
         made = by_id(student.edition(path, variant, tmp_path))
         own = student.find("4.1").numbers(variant)
@@ -99,11 +65,6 @@ def test_a_variant_has_numbers_of_its_own_and_the_same_check(tmp_path, capsys):
         assert made["answer"].source.startswith(given)
         call = f'check("4.1", window_mask, variant={variant})'
         assert made["check"].source.endswith(call)
-        names = {}
-        right = exercises.with_given(sample.ANSWER, own)
-        for source in ("import torch", right, made["check"].source):
-            exec(source, names)
-        assert capsys.readouterr().out == sample.RIGHT
     assert len(seen) > 1
 
 
@@ -144,6 +105,12 @@ def test_a_notebook_is_the_chapter_without_its_solutions(path, edition):
     answers = {task.answer for task in tasks}
     for old, new in zip(before[1:], after[1:], strict=True):
         assert (old.id, old.cell_type) == (new.id, new.cell_type)
+        kept = [n.metadata.get("nbgrader", {}) for n in (old, new)]
+        assert kept[0] == kept[1]
+        assert ("deletable" in new.metadata) == bool(kept[0])
+        assert ("editable" in new.metadata) == kept[0].get("grade", False)
+        if old.cell_type == "code":
+            assert (new.outputs, new.execution_count) == ([], None)
         if old.cell_type == "code" and old.source not in answers:
             assert old.source == new.source
     elsewhere = "\n".join(c.source for c in before if c.source not in answers)
@@ -225,25 +192,10 @@ FOLDER = Path("_build", "student")
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "Ada\nBo Li\nzoë@uni.example\n",
-        "\ufeffStudent,Mail\nAda,a@b.c\nBo Li,\n\nzoë@uni.example,x\n",
-        "id,student\n1,Ada\n2, Bo Li \n3,zoë@uni.example\n",
-    ],
-)
-def test_a_roster_may_have_a_heading(write, text):
-    assert write("", text) == 0
-    folders = [path.name for path in FOLDER.iterdir() if path.is_dir()]
-    assert sorted(folders) == ["Ada", "Bo Li", "zoë@uni.example"]
-
-
-@pytest.mark.parametrize(
     "text, why",
     [
         ("Ada\n../Bo\n", "'../Bo' cannot name a folder"),
         ("Ada\nBo.\n", "'Bo.' cannot name a folder"),
-        ("mail,student\na@b.c\n", "'' cannot name a folder"),
         ("First name,Last name\nAda,L\n", "no column is called `student`"),
         ("Ada\nada\n", "two students have the same name"),
         ("student\n", "nobody is in it"),
@@ -255,14 +207,14 @@ def test_a_roster_that_cannot_be_is_refused(write, text, why):
 
 
 def test_every_student_gets_a_folder_and_grading_a_roster(write, tmp_path):
-    names = "ID,Student,Mail\n1,Ada\n2,Bo,b@c.d\n3,Cem\n"
+    names = "\ufeffID,Student,Mail\n1,Ada\n\n2, Bo ,b@c.d\n3,zoë@uni\n"
     assert write("--seed 5 --out out", names) == 0
     with Path("out", "roster.csv").open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
     assert [row["id"] for row in rows] == ["1", "2", "3"]
     assert [row["mail"] for row in rows] == ["", "b@c.d", ""]
     variants = {row["student"]: int(row["variant"]) for row in rows}
-    assert [*variants] == ["Ada", "Bo", "Cem"]
+    assert [*variants] == ["Ada", "Bo", "zoë@uni"]
     path = Path("book", "04_one.ipynb")
     for name, variant in variants.items():
         expected = sync.to_text(student.edition(path, variant, tmp_path))
@@ -288,6 +240,8 @@ def test_what_students_were_given_is_written_again_by_its_seed_alone(write):
         said = write(options, roster)
         assert every(FOLDER) == before
         assert ("students of a roster" in str(said)) == is_kept, options
+    with pytest.raises(SystemExit):
+        write("--seed -1")
 
 
 @pytest.mark.parametrize("out", ["", "--out _build/student"])
@@ -298,8 +252,3 @@ def test_only_a_folder_that_nobody_has_named_is_written_afresh(write, out):
     assert (FOLDER / "04_one.ipynb").is_file()
     assert (FOLDER / "notes.txt").exists() == bool(out)
     assert not [*FOLDER.rglob("__pycache__")]
-
-
-def test_a_seed_is_a_natural_number(write):
-    with pytest.raises(SystemExit):
-        write("--seed -1")

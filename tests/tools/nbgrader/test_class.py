@@ -5,7 +5,6 @@ release, fetch, submit, collect, autograde and feedback are the commands that
 a teacher types, on a folder as exchange.
 """
 
-import csv
 import json
 import os
 import shutil
@@ -28,25 +27,6 @@ c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 c.NbGrader.logfile = ""
 """
-PER_EXERCISE = '''
-"""One row a student, one column an exercise."""
-
-import csv
-
-from nbgrader.plugins import ExportPlugin
-
-
-class PerExercise(ExportPlugin):
-    def export(self, gradebook):
-        with open(self.to, "w", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(["student", "exercise", "points", "of"])
-            for work in gradebook.assignment_submissions("masks"):
-                for notebook in work.notebooks:
-                    for grade in notebook.grades:
-                        rows.writerow([work.student.id, grade.name,
-                                       grade.auto_score, grade.max_score])
-'''
 
 
 class Class:
@@ -67,7 +47,6 @@ class Class:
             )
         config = CONFIG.format(exchange=str(self.exchange))
         (self.course / "nbgrader_config.py").write_text(config)
-        (self.course / "per_exercise.py").write_text(PER_EXERCISE)
 
     def home(self, student: str) -> Path:
         home = self.homes / student
@@ -86,11 +65,10 @@ class Class:
         """Run nbgrader, which calls programs beside its interpreter."""
         programs = Path(sys.executable).parent
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-        own = {"PATH": path, "PYTHONPATH": str(self.course)}
         done = subprocess.run(
             [sys.executable, "-m", "nbgrader", *command],
             cwd=folder,
-            env=os.environ | own | environment,
+            env=os.environ | {"PATH": path} | environment,
             capture_output=True,
             text=True,
         )
@@ -141,11 +119,6 @@ def graded(tmp_path_factory):
         BOOK_STRICT="1",
     )
     room.teacher("generate_feedback", "masks")
-    room.teacher(
-        "export",
-        "--exporter=per_exercise.PerExercise",
-        "--to=points.csv",
-    )
     return room
 
 
@@ -163,10 +136,15 @@ def collect(room: Class, name: str) -> None:
 
 
 def table(room: Class) -> dict[tuple[str, str], float]:
-    with (room.course / "points.csv").open() as file:
+    """The points of each student for each exercise."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{room.course / 'gradebook.db'}") as book:
         return {
-            (row["student"], row["exercise"]): float(row["points"])
-            for row in csv.DictReader(file)
+            (work.student.id, grade.name): grade.auto_score
+            for work in book.assignment_submissions("masks")
+            for notebook in work.notebooks
+            for grade in notebook.grades
         }
 
 

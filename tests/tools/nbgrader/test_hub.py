@@ -24,7 +24,7 @@ CONFIG = ROOT / "tools" / "editions" / "classroom" / "jupyterhub_config.py"
 PATIENCE = 300  # seconds, until something that cannot come is given up
 AUTHOR = ("-c", "user.name=teacher", "-c", "user.email=t@example.org")
 
-needs_proxy = pytest.mark.skipif(
+pytestmark = pytest.mark.skipif(
     not shutil.which("configurable-http-proxy"),
     reason="there is no configurable-http-proxy: npm install -g it",
 )
@@ -118,7 +118,6 @@ class Browser:
         return self.get("/hub/login", form, _xsrf=self.token("/hub/"))[0]
 
 
-@needs_proxy
 def test_a_link_brings_a_student_to_the_course(hub, course):
     hub.log_in("ada", "open sesame")
     link = {
@@ -148,7 +147,6 @@ def test_a_link_brings_a_student_to_the_course(hub, course):
     assert "my own notes" in notebook.read_text()
 
 
-@needs_proxy
 def test_a_wrong_password_stays_outside(hub):
     with pytest.raises(urllib.error.HTTPError, match="403"):
         hub.log_in("eve", "guess")
