@@ -111,11 +111,6 @@ def beam_search(
         limit: the most tokens of a beam, EOS included; by default as many as
             the model has positions.
         cached: remember keys and values.
-
-    Raises:
-        TypeError: `source` is not an integer tensor, or another argument not
-            a number.
-        ValueError: as `write_tokens`; a width below 1, a negative penalty.
     """
     validate.to_decode(model, Transformer, limit, cached)
     validate.search(width, length_penalty)

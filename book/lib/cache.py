@@ -112,11 +112,6 @@ class IncrementalDecoder:
         model: its weights are used as they are at each call.
         memory: from `model.encode`.
         memory_may_attend: as in `decode`.
-
-    Raises:
-        TypeError: the model is no Transformer, or another argument of a wrong
-            kind.
-        ValueError: the memory does not fit the model.
     """
 
     def __init__(
@@ -148,9 +143,8 @@ class IncrementalDecoder:
             target: token ids, without PAD; at the first call BOS comes first.
 
         Raises:
-            TypeError: `target` is not an integer tensor.
-            ValueError: PAD, an id outside the vocabulary, more positions than
-                the model has, or other rows than before.
+            ValueError: PAD, more positions than the model has, or other rows
+                than before.
         """
         model, rows = self.model, len(self.layers[0][2].k)
         validate.new_ids(target, rows, model.config)

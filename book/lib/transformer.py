@@ -49,11 +49,9 @@ class TransformerConfig:
         eos_id: ends one.
 
     Raises:
-        TypeError: a size is not an integer, or a switch not a boolean.
-        ValueError: a size is below 1, d_model odd or not a multiple of heads,
-            dropout not a probability below 1, an id outside its vocabulary,
-            two ids equal, an unknown activation or way of tying, or
-            tied="all" with vocabularies of different size.
+        ValueError: d_model is odd or not a multiple of heads, an id outside
+            its vocabulary, two ids are equal, or tied="all" with vocabularies
+            of different size.
     """
 
     source_vocab_size: int
@@ -123,9 +121,6 @@ class Tables(nn.Module):
 
     Args:
         config: sizes, and in `tied` which of the three are one.
-
-    Raises:
-        TypeError: it is not a `TransformerConfig`.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -186,9 +181,6 @@ class Transformer(nn.Module):
 
     Args:
         config: all sizes and choices.
-
-    Raises:
-        TypeError: it is not a `TransformerConfig`.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -217,12 +209,6 @@ class Transformer(nn.Module):
             source: token ids, filled up with PAD at the end: positions count
                 from the left, so that PAD in front changes the result.
             may_attend: instead of `source_mask(source)`; rank 4.
-
-        Raises:
-            TypeError: `source` is not an integer tensor, or the mask not
-                boolean.
-            ValueError: an id outside the vocabulary, an empty or too long
-                sequence, or a mask that does not broadcast.
         """
         validate.ids_of("source", source, self.config)
         if may_attend is None:
@@ -246,13 +232,6 @@ class Transformer(nn.Module):
             memory_may_attend: which memory may be looked at; rank 4. Pass
                 `source_mask(source)` where the source holds PAD, because the
                 memory does not say; None hides nothing.
-
-        Raises:
-            TypeError: `target` is not an integer tensor, or a mask not
-                boolean.
-            ValueError: an id outside the vocabulary, an empty or too long
-                sequence, a memory of another batch or width, or a mask that
-                does not broadcast.
         """
         validate.ids_of("target", target, self.config)
         if may_attend is None:
@@ -277,10 +256,6 @@ class Transformer(nn.Module):
             source_may_attend: instead of `source_mask(source)`.
             target_may_attend: instead of `target_mask(target)`.
             memory_may_attend: instead of `source_mask(source)`.
-
-        Raises:
-            TypeError: ids that are not integers, or a mask not boolean.
-            ValueError: as `encode` and `decode`, or different batches.
         """
         validate.same_batch(source, target)
         memory = self.encode(source, source_may_attend)
