@@ -64,15 +64,11 @@ def attention(
     Source: Vaswani et al. 2017, equation 1.
 
     Args:
-        q: one query a row.
-        k: one key a row, of the width of the queries.
+        q, k, may_attend, score_bias: as in `attention_weights`. A query that
+            may attend to nothing gets the output 0.
         v: one value for each key, of any width.
-        may_attend: boolean, True = may attend, broadcastable to
-            (*lead, q_len, k_len). A query that may attend to nothing gets
-            the output 0.
         dropout: probability with which a weight is set to zero; the others
             are divided by 1 - dropout. Pass 0 outside training.
-        score_bias: as in `attention_weights`.
     """
     weights = attention_weights(q, k, may_attend, score_bias=score_bias)
     validate.shapes("k: *lead k_len d_head, v: *lead k_len d_value", k=k, v=v)

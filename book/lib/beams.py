@@ -104,13 +104,11 @@ def beam_search(
     """Keep the `width` best beginnings at each step, until all have ended.
 
     Args:
-        model: a trained Transformer.
-        source: token ids, filled up with PAD.
+        model, source, cached: as in `lib.decoding.write_tokens`.
         width: the number of beams; more than there are texts is allowed.
         length_penalty: the exponent of `penalty`; 0 compares plain sums.
         limit: the most tokens of a beam, EOS included; by default as many as
             the model has positions.
-        cached: remember keys and values.
     """
     validate.to_decode(model, Transformer, limit, cached)
     validate.search(width, length_penalty)

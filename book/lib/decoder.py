@@ -20,14 +20,10 @@ class DecoderBlock(nn.Module):
     Source: Vaswani et al. 2017, section 3.1.
 
     Args:
-        d_model: the width of inputs, memory and outputs.
-        heads: of either attention; d_model is a multiple of them.
-        d_ff: the hidden width of the feed-forward network.
+        d_model, heads, d_ff, activation, bias: as of an `EncoderBlock`.
         dropout: on attention weights, hidden layer and all three branches.
         norm_first: pre-norm instead of post-norm. The memory is never
             normalised here.
-        activation: "relu", "gelu" or "gelu_tanh".
-        bias: of all matrices and norms.
     """
 
     def __init__(
@@ -117,14 +113,7 @@ class Decoder(nn.Module):
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
     ) -> Float[Tensor, "batch t_len d_model"]:
-        """Every block in turn; all look at the same memory.
-
-        Args:
-            x: one vector for each target position.
-            memory: one vector for each source position.
-            may_attend: for every self-attention.
-            memory_may_attend: for every cross-attention.
-        """
+        """Every block in turn; all look at the same memory."""
         for block in self.blocks:
             x = block(x, memory, may_attend, memory_may_attend)
         return self.norm(x)

@@ -125,11 +125,9 @@ class GroupedQueryAttention(MultiHeadAttention):
     h // (heads / kv_heads) of the keys.
 
     Args:
-        d_model: the width of inputs and outputs.
-        heads: the number H of query heads, each d_model / H wide.
-        kv_heads: the number of key heads and of value heads, a divisor of H.
-        dropout: on the attention weights, in training only.
-        bias: add a bias after each of the four matrices.
+        d_model, heads, dropout, bias: as of `MultiHeadAttention`; the heads
+            are those of the queries.
+        kv_heads: of keys, and of values; a divisor of the query heads.
     """
 
     def __init__(self, d_model, heads, kv_heads, dropout=0.0, bias=True):

@@ -46,14 +46,9 @@ def attend_in_heads(
     """What every head hands over; with it the weights, or None.
 
     Args:
-        q: one query a row.
-        k: one key a row.
-        v: one value for each key.
-        may_attend: boolean, True = may attend, rank 4.
-        dropout: probability with which a weight is set to zero.
-        need_weights: without them there is a faster way.
-        score_bias: finite numbers that are added to the scaled scores, rank
-            4. The faster way does not take them.
+        q, k, v, may_attend, dropout, score_bias: as in `attention`; mask and
+            bias of rank 4.
+        need_weights: without them there is a faster way, if there is no bias.
     """
     validate.to_attend(q, k, v, may_attend, score_bias)
     slow = dropout and q.is_cpu  # SDPA is slow then

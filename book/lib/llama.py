@@ -108,9 +108,6 @@ class DecoderOnlyBlock(nn.Module):
     """Rotary attention and gated feed-forward, pre-norm with RMSNorm.
 
     Source: Touvron et al. 2023, section 2.2.
-
-    Args:
-        config: sizes and choices.
     """
 
     def __init__(self, config: DecoderOnlyConfig):
@@ -141,9 +138,6 @@ class DecoderOnly(nn.Module):
 
     Sources: Radford et al. 2018 for a decoder alone, Touvron et al. 2023 for
     its parts.
-
-    Args:
-        config: all sizes and choices.
     """
 
     def __init__(self, config: DecoderOnlyConfig):

@@ -178,9 +178,6 @@ class Transformer(nn.Module):
     """Source ids and target ids in, logits of each next target token out.
 
     Source: Vaswani et al. 2017, section 3.
-
-    Args:
-        config: all sizes and choices.
     """
 
     def __init__(self, config: TransformerConfig):

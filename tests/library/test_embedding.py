@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.embedding import TokenEmbedding
+from tests.library import no
 from tests.library.draw import DEVICE, close, dtype, lead, normal, same, size
-from tests.library.refusals import no_size, refuses
+from tests.library.refusals import refuses
 
 
 def draw_ids(*shape, below):
@@ -59,7 +60,7 @@ OTHERS = {f"{x.dtype}": x for x in (IDS.float(), IDS.bool(), IDS.byte())}
 look_up = TokenEmbedding(7, 5)
 build = partial(TokenEmbedding, vocab_size=7, d_model=5)
 test_bad_input_is_refused = refuses(
-    *no_size(build, "vocab_size", "d_model"),
+    *no.size(build, "vocab_size", "d_model"),
     ("pad_id", build, TypeError, "an integer", {"str": "0"}),
     ("pad_id", build, ValueError, "at least 0", {"-1": -1}),
     ("pad_id", build, ValueError, "at most 6", {"7": 7}),

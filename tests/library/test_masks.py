@@ -20,6 +20,7 @@ from lib.masks import (
     padding_mask,
     padding_mask_from_ids,
 )
+from tests.library import no
 from tests.library.draw import (
     DEVICE,
     DTYPES,
@@ -30,13 +31,7 @@ from tests.library.draw import (
     same,
     size,
 )
-from tests.library.refusals import (
-    by_dtype,
-    by_shape,
-    no_integer,
-    no_size,
-    refuses,
-)
+from tests.library.refusals import by_dtype, by_shape, refuses
 
 whole = st.sampled_from([torch.int32, torch.int64])
 
@@ -223,16 +218,16 @@ test_bad_input_is_refused = refuses(
     ("ids", from_ids, TypeError, "a tensor", LIST),
     ("ids", from_ids, TypeError, "integer", NO_IDS),
     ("ids", from_ids, ValueError, "2 axes", by_shape(IDS[0])),
-    *no_integer(real, "pad_id"),
+    *no.integer(real, "pad_id"),
     ("pad_id", real, ValueError, "at least 0", BELOW),
-    *no_size(causal_mask, "length"),
+    *no.size(causal_mask, "length"),
     ("window", window, TypeError, "integer", {"float": 2.0}),
     ("window", window, ValueError, "at least 1", {"0": 0}),
-    *no_size(for_mha, "batch", "heads", "q_len"),
+    *no.size(for_mha, "batch", "heads", "q_len"),
     ("may_attend", to_mha, ValueError, "(batch, heads, q_len", NOT_FOUR),
     ("may_attend", to_mha, ValueError, "k_len) = (2, 3, 5, 7)", MISFITS),
     ("mask", from_key_padding_mask, ValueError, "2 axes", NO_BATCH),
     ("mask", from_mha, ValueError, "(q_len, k_len) or", NOT_TORCHS),
     ("mask", from_mha, ValueError, "batch * 3 heads", {"7": coins(7, 5, 5)}),
-    *no_size(partial(from_attn_mask, coins(6, 5, 5)), "heads"),
+    *no.size(partial(from_attn_mask, coins(6, 5, 5)), "heads"),
 )

@@ -15,16 +15,9 @@ from lib.positions import (
     rotary,
     sinusoidal_positions,
 )
+from tests.library import no
 from tests.library.draw import DEVICE, close, dtype, lead, normal, same, size
-from tests.library.refusals import (
-    by_shape,
-    no_dropout,
-    no_floating_tensor,
-    no_integer,
-    no_number,
-    no_size,
-    refuses,
-)
+from tests.library.refusals import by_shape, refuses
 
 even = st.sampled_from([2, 4, 6, 10, 14])
 offset = st.sampled_from([0, 1, 3, 7])
@@ -155,27 +148,27 @@ ODD, NARROW = {"3": 3, "7": 7}, by_shape(X[:, :4], X[:, :1])
 LONG, LATE = {"12 (offset 0": torch.ones(12, 6)}, {"12 (offset 7": X}
 BEYOND = "at most 11 positions (max_length)"
 test_bad_input_is_refused = refuses(
-    *no_size(table, "length", "d_model"),
-    *no_size(lambda length: PositionalEncoding(6, length), "length"),
-    *no_size(encode, "d_model"),
-    *no_size(learn, "d_model", "max_length"),
+    *no.size(table, "length", "d_model"),
+    *no.size(lambda length: PositionalEncoding(6, length), "length"),
+    *no.size(encode, "d_model"),
+    *no.size(learn, "d_model", "max_length"),
     ("d_model", table, ValueError, "an even number", ODD),
     ("d_model", encode, ValueError, "an even number", ODD),
     ("the width of x", rotary, ValueError, "an even number", {"3": X[:, :3]}),
-    *no_number(table, "base"),
-    *no_number(turn, "base"),
+    *no.number(table, "base"),
+    *no.number(turn, "base"),
     ("base", table, ValueError, "a number above 1", SMALL),
     ("base", turn, ValueError, "a number above 1", SMALL),
     ("dtype", table, TypeError, "floating-point", NO_DTYPE),
-    *no_dropout(encode),
-    *no_dropout(learn),
+    *no.dropout(encode),
+    *no.dropout(learn),
     *(
         row
         for add in (*ADDERS, rotary)
         for row in (
-            *no_floating_tensor(add, "x"),
+            *no.floating_tensor(add, "x"),
             ("x", add, ValueError, "at least 2 axes", by_shape(X[0])),
-            *no_integer(partial(add, X), "offset"),
+            *no.integer(partial(add, X), "offset"),
             ("offset", partial(add, X), ValueError, "at least 0", {"-1": -1}),
         )
     ),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.softmax import softmax
+from tests.library import no
 from tests.library.draw import (
     DEVICE,
     DTYPES,
@@ -20,7 +21,7 @@ from tests.library.draw import (
     same,
     size,
 )
-from tests.library.refusals import no_floating_tensor, no_integer, refuses
+from tests.library.refusals import refuses
 
 
 @given(lead, size, size, dtype, st.integers(0, 3), st.integers(0, 2))
@@ -60,21 +61,14 @@ def test_extreme_scores(dtype):
     same(x.grad[2], x.new_tensor([0.25, 0.0, -0.25, 0.0]))
 
 
-@pytest.mark.compiled
-def test_compiled_it_gives_the_same_numbers():
-    compiled = torch.compile(softmax, backend="eager", fullgraph=True)
-    x = normal(2, 5, 7)
-    same(compiled(x, 1), softmax(x, 1))
-
-
 X = torch.ones(2, 3)
 along, of_one = partial(softmax, X), partial(softmax, torch.tensor(1.0))
 NO_AXIS = {"2": 2, "-3": -3}
 test_bad_input_is_refused = refuses(
-    *no_floating_tensor(softmax, "x"),
+    *no.floating_tensor(softmax, "x"),
     ("x", softmax, TypeError, "floating-point", {"torch.complex64": X + 1j}),
     ("x", softmax, ValueError, "entry along axis -1", {"(2, 0)": X[:, :0]}),
-    *no_integer(along, "dim"),
+    *no.integer(along, "dim"),
     ("dim", along, ValueError, "an axis of x (shape (2, 3))", NO_AXIS),
     ("dim", of_one, ValueError, "an axis of x (shape ())", {"-1": -1, "0": 0}),
 )

@@ -15,10 +15,6 @@ def tensors(**sizes):
     }
 
 
-def qkv(q, k, v):
-    return {"q": q, "k": k, "v": v}
-
-
 FITTING = [
     ("x: length d_model", {"x": (0, 5)}),
     ("x: ... d_model", {"x": (2, 3, 5), "d_model": 5}),
@@ -35,15 +31,7 @@ def test_shapes_that_fit(check, words, sizes):
     assert check(words, **tensors(**sizes)) is None
 
 
-HEADS = "q: *lead q_len d_head, k: *lead k_len d_head, v: *lead k_len d_value"
 WIDTH = {"x": (2, 1), "d_model": 5}
-SIDES = "x: batch t_len d_model, memory: batch s_len d_model"
-OTHER_BATCH = {"x": (2, 3, 5), "memory": (1, 7, 5)}
-OTHER_LEAD = qkv((2, 3, 5), (1, 7, 5), (1, 7, 2))
-OTHER_WIDTH = qkv((3, 5), (7, 1), (7, 2))
-NO_KEY = qkv((3, 5), (0, 5), (0, 2))
-NO_WIDTH = qkv((3, 0), (7, 0), (7, 2))
-ONE_VALUE = qkv((3, 5), (7, 5), (1, 2))
 MISFITS = [
     ("x: n", {"x": ()}, "x", "1 axes, (n)", "0 (shape ())"),
     ("x: t_len n", {"x": (3,)}, "x", "2 axes, (length, n)", "(3,)"),
@@ -51,12 +39,6 @@ MISFITS = [
     ("x: ... a b", {"x": (1,)}, "x", "at least 2 axes", "1 (shape (1,))"),
     ("x: ... d_model", WIDTH, "x", "a last axis of width 5", "shape (2, 1)"),
     ("x: n n", {"x": (3, 5)}, "x", "the n of x, 3", "5 (shape (3, 5))"),
-    (SIDES, OTHER_BATCH, "memory", "the batch of x, 2", "(1, 7, 5)); nothing"),
-    (HEADS, OTHER_LEAD, "k", "the leading axes (2,) of q", "(1,); nothing"),
-    (HEADS, OTHER_WIDTH, "k", "the width 5 of q", "1"),
-    (HEADS, NO_KEY, "k", "at least one key", "none (shape (0, 5))"),
-    (HEADS, NO_WIDTH, "q", "a width of at least 1", "none (shape (3, 0))"),
-    (HEADS, ONE_VALUE, "v", "one value for each key, (7,)", "(1,)"),
 ]
 
 
