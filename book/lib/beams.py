@@ -67,12 +67,6 @@ def one_token_more(
 ) -> tuple[Beams, Int[Tensor, "batch width"]]:
     """The best of all beams with one more token, and their parents.
 
-    Args:
-        beams: as they are.
-        log_p: of every token after every beam.
-        alpha: of the length penalty.
-        config: of the model.
-
     Returns:
         As many beams as before, best first, and for each the number of the
         beam it came from.

@@ -22,9 +22,6 @@ class CachedSelfAttention:
     Keys and values stand in a buffer. When it is full, one of twice the
     length takes its place, so that a position is copied twice at most on
     average, however long the text becomes.
-
-    Args:
-        attention: the self-attention of a block.
     """
 
     def __init__(self, attention: MultiHeadAttention):
@@ -72,7 +69,6 @@ class MemoryAttention:
     The memory does not change while the target is written.
 
     Args:
-        attention: the cross-attention of a block.
         memory: from `Transformer.encode`.
         may_attend: which memory may be looked at, as in `decode`.
     """

@@ -64,8 +64,6 @@ class DecoderBlock(nn.Module):
         """Look back, look at the memory, then work alone.
 
         Args:
-            x: one vector for each target position.
-            memory: one vector for each source position, from the encoder.
             may_attend: for the self-attention: boolean, True = may attend,
                 rank 4, broadcastable to (batch, heads, t_len, t_len);
                 usually causal. None hides nothing, not even the future.

@@ -104,7 +104,6 @@ def filtered(
     """Logits to sample from: flatter or steeper, and the tail cut off.
 
     Args:
-        logits: scores of every token.
         temperature: divides the logits; below 1 the best gain.
         top_k: keep the k best. More than the vocabulary keeps all.
         top_p: keep the fewest best whose probabilities sum up to at least

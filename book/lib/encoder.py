@@ -61,7 +61,6 @@ class EncoderBlock(nn.Module):
         """Every position looks at all it may attend to, then works alone.
 
         Args:
-            x: one vector a position.
             may_attend: boolean, True = may attend, rank 4, broadcastable to
                 (batch, heads, length, length); usually a padding mask.
         """

@@ -66,7 +66,6 @@ class MultiHeadAttention(nn.Module):
     of all heads are the three parts of one matrix, `in_proj`, as in torch.
 
     Args:
-        d_model: the width of inputs and outputs.
         heads: the number H of heads, each d_model / H wide.
         dropout: on the attention weights, in training only.
         bias: add a bias after each of the four matrices.

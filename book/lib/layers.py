@@ -49,7 +49,6 @@ class LayerNorm(nn.Module):
     the memory.
 
     Args:
-        d_model: the width.
         eps: keeps the root away from zero.
         bias: learn a bias beside the gain.
     """
@@ -78,7 +77,6 @@ class FeedForward(nn.Module):
     Source: Vaswani et al. 2017, equation 2.
 
     Args:
-        d_model: the width of inputs and outputs.
         d_ff: the hidden width, usually 4 · d_model.
         dropout: on the hidden layer, in training only.
         activation: "relu", "gelu", or "gelu_tanh", which is GPT-2's.
@@ -115,7 +113,6 @@ class Residual(nn.Module):
     form (post-norm), Xiong et al. 2020 for the second (pre-norm).
 
     Args:
-        d_model: the width.
         dropout: on f, in training only.
         norm_first: normalise before f instead of after the sum.
         norm: a module that keeps the shape of x; by default a `LayerNorm`.

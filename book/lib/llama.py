@@ -33,15 +33,12 @@ class DecoderOnlyConfig:
     Source: Touvron et al. 2023, table 2, first row.
 
     Args:
-        vocab_size: the number of tokens.
         d_model: the width between the blocks.
         heads: the number of query heads.
         kv_heads: the number of key heads and of value heads.
         d_ff: the hidden width of the feed-forward networks.
-        layers: the number of blocks.
         base: of the rotary angles.
         window: how many keys a query sees; None: all before it.
-        eps: of the norms.
         tied: table and output matrix are one.
         stretch: of the rotary angles; None: none.
     """
@@ -76,9 +73,6 @@ def read_config(fields: Mapping[str, object]) -> DecoderOnlyConfig:
     nothing, we take what `transformers` takes. Older files have
     `rope_scaling` and beside it `rope_theta`, newer ones both in
     `rope_parameters`.
-
-    Args:
-        fields: the file as a dictionary.
 
     Raises:
         ValueError: another family, a size is missing, or a field asks for what
@@ -193,7 +187,6 @@ def write_on(
     Args:
         model: in evaluation or training mode, which are the same.
         ids: the beginnings, all of one length.
-        limit: the most tokens to write.
         eos_id: stop when every row has written it; None: never.
     """
     validate.positive(limit=limit)

@@ -53,8 +53,6 @@ def causal_mask(
     """True where the key is not later than the query.
 
     Args:
-        length: the number of positions.
-        device: where the mask is to lie.
         window: how many keys a query sees, itself included; by default all
             that are not later.
     """
@@ -132,7 +130,6 @@ def from_attn_mask(
 
     Args:
         mask: of shape (q_len, k_len), or (batch * heads, q_len, k_len).
-        heads: the number of heads.
     """
     validate.attn_mask(mask, heads)
     if mask.ndim == 2:

@@ -27,7 +27,6 @@ class RMSNorm(nn.Module):
     mean off and adds no bias. Half precision is computed in float32.
 
     Args:
-        d_model: the width.
         eps: keeps the root away from zero.
     """
 
@@ -55,7 +54,6 @@ class GatedFeedForward(nn.Module):
     Source: Shazeer 2020, equation 6. Without biases.
 
     Args:
-        d_model: the width of inputs and outputs.
         d_ff: the hidden width; 8/3 · d_model gives as many weights as a
             `FeedForward` of 4 · d_model.
     """
@@ -144,7 +142,6 @@ def rotary_steps(
     In float64, on the CPU.
 
     Args:
-        d_head: the width of a head.
         base: above 1; pair i of `rotary` turns by base^(-2i / d_head).
         stretch: turns slow pairs more slowly; None: none.
     """
@@ -186,12 +183,9 @@ class RotaryAttention(GroupedQueryAttention):
     keys and values, Beltagy et al. 2020 for the window.
 
     Args:
-        d_model: the width of inputs and outputs.
-        heads: the number of query heads.
-        kv_heads: the number of key heads and of value heads.
-        base: of the rotary angles.
+        d_model, heads, kv_heads: as of `GroupedQueryAttention`.
+        base, stretch: as in `rotary_steps`.
         window: how many keys a query sees, itself included; None: all.
-        stretch: of the rotary angles; None: none.
     """
 
     def __init__(
@@ -210,7 +204,6 @@ class RotaryAttention(GroupedQueryAttention):
         """Every position looks at itself and those before it.
 
         Args:
-            x: one vector for each new position.
             past: the keys and values of the positions before; it grows.
         """
         validate.past(x, past)
@@ -280,9 +273,8 @@ class RelativeBias(nn.Module):
     Source: Raffel et al. 2020, section 2.1.
 
     Args:
-        heads: the number of heads.
-        buckets: as in `distance_buckets`.
-        furthest: as in `distance_buckets`.
+        heads: each has numbers of its own.
+        buckets, furthest: as in `distance_buckets`.
     """
 
     def __init__(self, heads, buckets=32, furthest=128):

@@ -150,8 +150,7 @@ class LocalFeedForward(SharedLayer):
 
     Args:
         network: the whole, of which a part is copied.
-        rank: which worker, from 0.
-        world_size: the number of workers.
+        rank, world_size: as of `LocalHeads`.
 
     Raises:
         ValueError: the workers cannot have equally many hidden units, or the
@@ -264,7 +263,6 @@ def train_together(
         model: called with source and decoder input; it is copied.
         batches: of all workers together; row i is for worker i mod world_size.
         weighted: every token counts the same, and not every worker.
-        rate: the learning rate.
 
     Returns:
         The loss of each step, and the weights after the last.

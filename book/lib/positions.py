@@ -26,7 +26,6 @@ def sinusoidal_positions(
         length: the number of positions, from 0.
         d_model: the width; even, because entries come in pairs.
         base: above 1; the wavelengths run from 2π towards base · 2π.
-        dtype: of the result.
     """
     validate.positive(length=length)
     validate.even("d_model", d_model)
@@ -42,7 +41,6 @@ class PositionalEncoding(nn.Module):
     """Add the sinusoids of the positions, then drop out.
 
     Args:
-        d_model: the width.
         max_length: positions 0 .. max_length - 1 exist; asking for more is
             an error. The table is a buffer: it moves with the module, is not
             trained and not saved.
@@ -69,7 +67,6 @@ class LearnedPositions(nn.Module):
     """Add a learned vector for each position, then drop out.
 
     Args:
-        d_model: the width.
         max_length: the number of learned positions.
         dropout: on the sum, in training only.
     """

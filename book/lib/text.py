@@ -71,13 +71,7 @@ class Vocabulary:
         return len(self.tokens)
 
     def encode(self, text, bos=False, eos=False) -> list[int]:
-        """The ids of a text; an unknown token becomes UNK.
-
-        Args:
-            text: a string.
-            bos: put BOS in front.
-            eos: put EOS at the end.
-        """
+        """The ids of a text; an unknown token becomes UNK."""
         validate.string(text=text)
         validate.booleans(bos=bos, eos=eos)
         ids = [self.ids.get(token, self.unk_id) for token in self.split(text)]

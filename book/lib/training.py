@@ -51,8 +51,6 @@ def label_smoothed_loss(
     torch.
 
     Args:
-        logits: scores of every token.
-        target: the right token.
         smoothing: ε, the share of the probability that is wanted evenly on
             all tokens; 0 is plain cross-entropy.
         pad_id: the target that does not count. It need not be an id of the
@@ -78,7 +76,6 @@ def warmup_rate(step: int, d_model: int, warmup: int) -> float:
 
     Args:
         step: from 1.
-        d_model: the width of the model.
         warmup: the step with the highest rate.
     """
     validate.positive(step=step, d_model=d_model, warmup=warmup)

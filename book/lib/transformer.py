@@ -29,13 +29,9 @@ class TransformerConfig:
     are tied, which needs one vocabulary: tied="all".
 
     Args:
-        source_vocab_size: the number of source tokens.
-        target_vocab_size: the number of target tokens.
         d_model: the width between the blocks.
         heads: the number of heads of every attention.
         d_ff: the hidden width of the feed-forward networks.
-        encoder_layers: the number of encoder blocks.
-        decoder_layers: the number of decoder blocks.
         dropout: one rate for all places.
         norm_first: pre-norm instead of post-norm.
         final_norms: end both stacks in a LayerNorm. None means: if
@@ -248,8 +244,7 @@ class Transformer(nn.Module):
         """Encode the source, then decode the target with all of it in view.
 
         Args:
-            source: token ids, filled up with PAD.
-            target: token ids that begin with BOS, filled up with PAD.
+            source, target: as in `encode` and `decode`.
             source_may_attend: instead of `source_mask(source)`.
             target_may_attend: instead of `target_mask(target)`.
             memory_may_attend: instead of `source_mask(source)`.

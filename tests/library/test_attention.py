@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 
 from lib.attention import attention, attention_weights
 from tests.library import no
-from tests.library.draw import (
-    DEVICE,
-    close,
-    coins,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
+from tests.library.draw import DEVICE, close, coins, normal, same
 from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, lead, size
 
 
 def draw_qkv(*lead, q_len=3, k_len=5, d_head=7, d_value=2, **options):
@@ -95,17 +87,6 @@ def test_gradients_equal_torchs(masked, biased):
             close(ours, expected, steps=64)
 
 
-SHAPES = [(), (5,), (3, 1), (3, 5), (2, 1, 1, 5), (7, 3, 5)]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_mask_and_a_bias_are_broadcast(shape):
-    q, k, v = draw_qkv(2, 7)
-    small = {"may_attend": coins(*shape), "score_bias": normal(*shape)}
-    whole = {name: x.expand(2, 7, 3, 5) for name, x in small.items()}
-    same(attention(q, k, v, **small), attention(q, k, v, **whole))
-
-
 def test_huge_scores_of_an_idle_query_stay_out():
     """They are NaN: infinities of both signs are added up in them."""
     q, k, v = draw_qkv()
@@ -129,13 +110,11 @@ def test_a_masked_key_may_be_huge_in_half_precision(huge):
 
 
 def test_dropout_zeroes_weights_and_scales_the_others():
-    q, k, _ = draw_qkv(q_len=101, k_len=103)
-    weights = attention_weights(q, k)
-    dropped = attention(q, k, torch.eye(103, device=DEVICE), dropout=0.25)
-    zero = dropped == 0
-    rate = zero.float().mean().item()
-    assert abs(rate - 0.25) < 4 * math.sqrt(0.25 * 0.75 / 1e4)
-    close(dropped[~zero], weights[~zero] / 0.75)
+    q, k, v = draw_qkv(q_len=101, k_len=103)
+    torch.manual_seed(5)
+    out = attention(q, k, v, dropout=0.25)
+    torch.manual_seed(5)
+    close(out, F.dropout(attention_weights(q, k), 0.25) @ v)
 
 
 @BIASED

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given
@@ -20,8 +21,9 @@ from lib.efficient import (
 from lib.heads import merge_heads
 from lib.masks import causal_mask
 from tests.library import no
-from tests.library.draw import DEVICE, close, dtype, lead, normal
+from tests.library.draw import DEVICE, close, normal
 from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, lead
 
 lengths = st.integers(1, 23)
 
@@ -90,6 +92,12 @@ def test_shared_heads_are_cached_and_dropped():
     close(across(x), shared(x, y))
     assert across.k.shape == (2, 2, 5, 3)
     assert (grouped(dropout=0.5)(x) != shared(x)).any()
+
+
+@pytest.mark.parametrize("call", [local_attention, linear_attention])
+def test_gradients_of_the_cheaper_ones(call):
+    inputs = [x.requires_grad_() for x in texts((2,), 5, torch.float64)]
+    assert torch.autograd.gradcheck(lambda *x: call(*x, 2), inputs)
 
 
 def one_text(call, size):

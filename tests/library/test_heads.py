@@ -19,8 +19,9 @@ from lib.heads import (
     split_heads,
 )
 from tests.library import no
-from tests.library.draw import DEVICE, close, coins, dtype, normal, same, size
+from tests.library.draw import DEVICE, close, coins, normal, same
 from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, size
 
 WAYS = pytest.mark.parametrize("need_weights", [False, True])
 

@@ -12,17 +12,9 @@ from torch import nn
 
 from lib.layers import FeedForward, LayerNorm, Residual, layer_norm
 from tests.library import no
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    close,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
+from tests.library.draw import DEVICE, DTYPES, close, normal, same
 from tests.library.refusals import by_shape, refuses
+from tests.library.strategies import dtype, lead, size
 
 FUNCTIONS = {
     "relu": F.relu,
@@ -61,6 +53,13 @@ def test_layer_norm_equals_torchs(dtype, scale, lead, d_model, options):
     if torchs.bias is not None:
         formula = layer_norm(x, ours.weight, ours.bias, **options)
         close(formula, torchs(x), steps=32)
+
+
+def test_gradients_of_the_formula():
+    double = {"dtype": torch.float64}
+    x, rows = normal(2, 3, 5, **double), normal(2, 5, **double).unbind()
+    inputs = [t.clone().requires_grad_() for t in (x, *rows)]
+    assert torch.autograd.gradcheck(layer_norm, inputs)
 
 
 @given(

@@ -21,17 +21,9 @@ from lib.masks import (
     padding_mask_from_ids,
 )
 from tests.library import no
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    coins,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
+from tests.library.draw import DEVICE, DTYPES, coins, drawn_ids, normal, same
 from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, lead, size
 
 whole = st.sampled_from([torch.int32, torch.int64])
 
@@ -53,12 +45,9 @@ def test_padding_mask_is_true_at_the_first_keys(lengths, whole):
 def test_padding_mask_from_ids_is_true_where_there_is_a_token(
     batch, k_len, pad_id, whole
 ):
-    generator = torch.Generator().manual_seed(k_len)
-    ids = torch.randint(4, (batch, k_len), generator=generator)
+    ids = drawn_ids(0, 4, batch, k_len, seed=k_len).to(whole)
     expected = [[[[i != pad_id for i in row]]] for row in ids.tolist()]
-    same(
-        padding_mask_from_ids(ids.to(DEVICE, whole), pad_id), tensor(expected)
-    )
+    same(padding_mask_from_ids(ids, pad_id), tensor(expected))
 
 
 @given(size, st.none() | st.integers(1, 13))

@@ -79,12 +79,6 @@ def test_nothing_stays_behind(training):
 
 
 @pytest.mark.bad_input
-def test_no_module_is_refused():
-    with refused(TypeError, "model", "a Module", "str"):
-        trace("model", *BOTH)
-
-
-@pytest.mark.bad_input
 @pytest.mark.parametrize(
     "options, inputs, got",
     [

@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 
 from lib.softmax import softmax
 from tests.library import no
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    close,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
+from tests.library.draw import DEVICE, DTYPES, close, normal, same
 from tests.library.refusals import refuses
+from tests.library.strategies import dtype, lead, size
 
 
 @given(lead, size, size, dtype, st.integers(0, 3), st.integers(0, 2))
@@ -59,6 +51,13 @@ def test_extreme_scores(dtype):
     same(weights, x.new_tensor([*rows.values()]))
     weights[2, 0].backward()
     same(x.grad[2], x.new_tensor([0.25, 0.0, -0.25, 0.0]))
+
+
+@pytest.mark.compiled
+def test_compiled_it_gives_the_same_numbers():
+    compiled = torch.compile(softmax, backend="eager", fullgraph=True)
+    x = normal(2, 5, 7)
+    same(compiled(x, 1), softmax(x, 1))
 
 
 X = torch.ones(2, 3)
