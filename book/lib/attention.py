@@ -33,13 +33,6 @@ def attention_weights(
             A query that may attend to nothing gets weights 0.
         score_bias: finite numbers that are added to the scaled scores, of the
             dtype of the queries and broadcastable to the result.
-
-    Raises:
-        TypeError: not floating point, different dtypes, or a mask that is not
-            boolean.
-        ValueError: leading axes or widths differ, there is no key, the mask
-            or the bias does not broadcast to the scores, or the bias is not
-            finite.
     """
     validate.shapes("q: *lead q_len d_head, k: *lead k_len d_head", q=q, k=k)
     scores = (q / math.sqrt(q.shape[-1])) @ k.mT
@@ -71,21 +64,11 @@ def attention(
     Source: Vaswani et al. 2017, equation 1.
 
     Args:
-        q: one query a row.
-        k: one key a row, of the width of the queries.
+        q, k, may_attend, score_bias: as in `attention_weights`. A query that
+            may attend to nothing gets the output 0.
         v: one value for each key, of any width.
-        may_attend: boolean, True = may attend, broadcastable to
-            (*lead, q_len, k_len). A query that may attend to nothing gets
-            the output 0.
         dropout: probability with which a weight is set to zero; the others
             are divided by 1 - dropout. Pass 0 outside training.
-        score_bias: as in `attention_weights`.
-
-    Raises:
-        TypeError: not floating point, different dtypes, or a mask that is not
-            boolean.
-        ValueError: shapes that do not fit together, a dropout that is not a
-            probability below 1, or a bias that is not finite.
     """
     weights = attention_weights(q, k, may_attend, score_bias=score_bias)
     validate.shapes("k: *lead k_len d_head, v: *lead k_len d_value", k=k, v=v)

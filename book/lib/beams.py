@@ -67,12 +67,6 @@ def one_token_more(
 ) -> tuple[Beams, Int[Tensor, "batch width"]]:
     """The best of all beams with one more token, and their parents.
 
-    Args:
-        beams: as they are.
-        log_p: of every token after every beam.
-        alpha: of the length penalty.
-        config: of the model.
-
     Returns:
         As many beams as before, best first, and for each the number of the
         beam it came from.
@@ -104,18 +98,11 @@ def beam_search(
     """Keep the `width` best beginnings at each step, until all have ended.
 
     Args:
-        model: a trained Transformer.
-        source: token ids, filled up with PAD.
+        model, source, cached: as in `lib.decoding.write_tokens`.
         width: the number of beams; more than there are texts is allowed.
         length_penalty: the exponent of `penalty`; 0 compares plain sums.
         limit: the most tokens of a beam, EOS included; by default as many as
             the model has positions.
-        cached: remember keys and values.
-
-    Raises:
-        TypeError: `source` is not an integer tensor, or another argument not
-            a number.
-        ValueError: as `write_tokens`; a width below 1, a negative penalty.
     """
     validate.to_decode(model, Transformer, limit, cached)
     validate.search(width, length_penalty)

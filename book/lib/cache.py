@@ -22,9 +22,6 @@ class CachedSelfAttention:
     Keys and values stand in a buffer. When it is full, one of twice the
     length takes its place, so that a position is copied twice at most on
     average, however long the text becomes.
-
-    Args:
-        attention: the self-attention of a block.
     """
 
     def __init__(self, attention: MultiHeadAttention):
@@ -72,7 +69,6 @@ class MemoryAttention:
     The memory does not change while the target is written.
 
     Args:
-        attention: the cross-attention of a block.
         memory: from `Transformer.encode`.
         may_attend: which memory may be looked at, as in `decode`.
     """
@@ -112,11 +108,6 @@ class IncrementalDecoder:
         model: its weights are used as they are at each call.
         memory: from `model.encode`.
         memory_may_attend: as in `decode`.
-
-    Raises:
-        TypeError: the model is no Transformer, or another argument of a wrong
-            kind.
-        ValueError: the memory does not fit the model.
     """
 
     def __init__(
@@ -148,9 +139,8 @@ class IncrementalDecoder:
             target: token ids, without PAD; at the first call BOS comes first.
 
         Raises:
-            TypeError: `target` is not an integer tensor.
-            ValueError: PAD, an id outside the vocabulary, more positions than
-                the model has, or other rows than before.
+            ValueError: PAD, more positions than the model has, or other rows
+                than before.
         """
         model, rows = self.model, len(self.layers[0][2].k)
         validate.new_ids(target, rows, model.config)

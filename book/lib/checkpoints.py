@@ -23,9 +23,6 @@ def write(path: Path | str, parts: Parts, about: dict) -> None:
     It is written aside and then renamed, so that no crash leaves half a
     checkpoint. Every tensor is copied: modules may share one, which the
     format does not allow.
-
-    Raises:
-        OSError: it cannot be written; what was there before is intact.
     """
     tensors = {
         f"{part}.{name}": tensor.clone(memory_format=torch.contiguous_format)
@@ -36,12 +33,7 @@ def write(path: Path | str, parts: Parts, about: dict) -> None:
 
 
 def read(path: Path | str) -> tuple[Parts, dict]:
-    """What `write` was given.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is damaged, or something else.
-    """
+    """What `write` was given."""
     content = Path(path).read_bytes()
     try:
         tensors = load(content)
@@ -65,8 +57,7 @@ def save_checkpoint(trainer, path: Path | str) -> None:
 
     A safetensors file: weights, averaged weights, the two moments of Adam
     for each weight, the state of the random numbers; and as JSON in its
-    header the losses and the numbers of the recipe. No crash leaves half a
-    checkpoint.
+    header the losses and the numbers of the recipe.
 
     Raises:
         OSError: it cannot be written; what was there before is intact.

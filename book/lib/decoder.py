@@ -20,20 +20,10 @@ class DecoderBlock(nn.Module):
     Source: Vaswani et al. 2017, section 3.1.
 
     Args:
-        d_model: the width of inputs, memory and outputs.
-        heads: the number of heads of either attention.
-        d_ff: the hidden width of the feed-forward network.
+        d_model, heads, d_ff, activation, bias: as of an `EncoderBlock`.
         dropout: on attention weights, hidden layer and all three branches.
         norm_first: pre-norm instead of post-norm. The memory is never
             normalised here.
-        activation: "relu", "gelu" or "gelu_tanh".
-        bias: of all matrices and norms.
-
-    Raises:
-        TypeError: a size is not an integer, or norm_first or bias not a
-            boolean.
-        ValueError: d_model is not a multiple of heads, dropout not a
-            probability below 1, or the activation unknown.
     """
 
     def __init__(
@@ -74,19 +64,12 @@ class DecoderBlock(nn.Module):
         """Look back, look at the memory, then work alone.
 
         Args:
-            x: one vector for each target position.
-            memory: one vector for each source position, from the encoder.
             may_attend: for the self-attention: boolean, True = may attend,
                 rank 4, broadcastable to (batch, heads, t_len, t_len);
                 usually causal. None hides nothing, not even the future.
             memory_may_attend: for the cross-attention, broadcastable to
                 (batch, heads, t_len, s_len); usually the padding mask of
                 the source.
-
-        Raises:
-            TypeError: not floating point, different dtypes, or a mask that is
-                not boolean.
-            ValueError: shapes that do not fit together.
         """
         validate.memory(x, memory, self.d_model)
 
@@ -109,13 +92,9 @@ class Decoder(nn.Module):
     Pre-norm blocks need it, because their sums are never normalised.
 
     Args:
-        blocks: the `DecoderBlock`s, first to last. One that is given twice
-            runs twice, with the same weights.
+        blocks: the `DecoderBlock`s, first to last, of one width. One that is
+            given twice runs twice, with the same weights.
         final_norm: end in a LayerNorm; True fits pre-norm blocks.
-
-    Raises:
-        TypeError: something else than decoder blocks.
-        ValueError: there is no block, or their widths differ.
     """
 
     def __init__(self, blocks: Sequence[DecoderBlock], final_norm=False):
@@ -132,19 +111,7 @@ class Decoder(nn.Module):
         may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
         memory_may_attend: Bool[Tensor, "_ _ _ #s_len"] | None = None,
     ) -> Float[Tensor, "batch t_len d_model"]:
-        """Every block in turn; all look at the same memory.
-
-        Args:
-            x: one vector for each target position.
-            memory: one vector for each source position.
-            may_attend: for every self-attention.
-            memory_may_attend: for every cross-attention.
-
-        Raises:
-            TypeError: not floating point, different dtypes, or a mask that is
-                not boolean.
-            ValueError: shapes that do not fit together.
-        """
+        """Every block in turn; all look at the same memory."""
         for block in self.blocks:
             x = block(x, memory, may_attend, memory_may_attend)
         return self.norm(x)

@@ -58,8 +58,7 @@ def decoder_for(
     """A decoder that has read the source and written nothing.
 
     Args:
-        model: a trained Transformer.
-        source: token ids, filled up with PAD.
+        model, source: as in `lib.decoding.write_tokens`.
         cached: remember keys and values; else all is computed anew for
             every token. The logits are the same.
     """

@@ -54,13 +54,9 @@ def write_tokens(
         the beginning, which count for the limit.
 
     Raises:
-        TypeError: `source` is not an integer tensor.
-        ValueError: an id outside the vocabulary, an empty or too long
-            source, a limit beyond the positions of the model, logits that
-            are NaN, a `choose` that gives something else than one id for
-            each row, or an id that may not be written; a beginning with
-            another number of rows, with PAD, BOS or EOS, or that leaves no
-            token to write.
+        ValueError: logits that are NaN, a `choose` that gives something else
+            than one id for each row, or an id that may not be written; a
+            beginning with PAD, BOS or EOS, or that leaves no token to write.
     """
     validate.to_decode(model, Transformer, limit, cached)
     validate.functions(choose=choose)
@@ -108,16 +104,13 @@ def filtered(
     """Logits to sample from: flatter or steeper, and the tail cut off.
 
     Args:
-        logits: scores of every token.
         temperature: divides the logits; below 1 the best gain.
         top_k: keep the k best. More than the vocabulary keeps all.
         top_p: keep the fewest best whose probabilities sum up to at least
             this (Holtzman et al. 2020); the best one always.
 
     Raises:
-        TypeError: something is not a number.
-        ValueError: a temperature of 0 or less (0 would be `greedy`), a top_k
-            below 1, or a top_p not above 0 and up to 1.
+        ValueError: a temperature of 0, which would be `greedy`.
     """
     validate.to_narrow(logits, temperature, top_k, top_p)
     logits = (logits - logits.amax(-1, keepdim=True)) / temperature
@@ -147,9 +140,6 @@ def sample(
         generator: of random numbers; one of the CPU, so that a GPU draws the
             same.
         filters: temperature, top_k and top_p, as in `filtered`.
-
-    Raises:
-        TypeError, ValueError: as `write_tokens` and `filtered`.
     """
     validate.generator(generator)
 

@@ -29,10 +29,6 @@ def layer_operations(
         d_model: the width of the layer.
         d_ff: the number of units of its feed-forward network.
         kv_width: the width of all keys of a position; by default d_model.
-
-    Raises:
-        TypeError: a size is not an integer.
-        ValueError: a size is below 1.
     """
     kv_width = d_model if kv_width is None else kv_width
     validate.positive(length=length, d_model=d_model, d_ff=d_ff)
@@ -56,10 +52,6 @@ def cache_bytes(
         kv_heads: the heads of keys, and of values.
         d_head: the width of a key, and of a value.
         number: bytes of one number.
-
-    Raises:
-        TypeError: a size is not an integer.
-        ValueError: a size is below 1.
     """
     validate.positive(tokens=tokens, layers=layers, kv_heads=kv_heads)
     validate.positive(d_head=d_head, number=number)
@@ -78,12 +70,6 @@ def local_attention(
     `window` positions; a block looks at itself and at the one before it, so
     that 2 · length · window scores are computed. The result is that of
     `attention` with `causal_mask(length, window=window)`.
-
-    Raises:
-        TypeError: not floating point, different dtypes, or a window that is
-            not an integer.
-        ValueError: shapes that do not fit together, no position, or a window
-            below 1.
     """
     validate.one_text(q, k, v)
     validate.positive(window=window)
@@ -113,12 +99,6 @@ def linear_attention(
     earlier chunks is one matrix, d_head wide and d_value + 1 long: the sum of
     φ(k_j) times [v_j, 1]. `chunk` decides how much is computed at once, and
     changes nothing else: 1 is the recurrence, `length` the product.
-
-    Raises:
-        TypeError: not floating point, different dtypes, or a chunk that is
-            not an integer.
-        ValueError: shapes that do not fit together, no position, or a chunk
-            below 1.
     """
     validate.one_text(q, k, v)
     validate.positive(chunk=chunk)
@@ -145,16 +125,9 @@ class GroupedQueryAttention(MultiHeadAttention):
     h // (heads / kv_heads) of the keys.
 
     Args:
-        d_model: the width of inputs and outputs.
-        heads: the number H of query heads, each d_model / H wide.
-        kv_heads: the number of key heads and of value heads.
-        dropout: on the attention weights, in training only.
-        bias: add a bias after each of the four matrices.
-
-    Raises:
-        TypeError: a size is not an integer, or bias not a boolean.
-        ValueError: d_model is not a multiple of heads, heads not one of
-            kv_heads, or dropout not a probability below 1.
+        d_model, heads, dropout, bias: as of `MultiHeadAttention`; the heads
+            are those of the queries.
+        kv_heads: of keys, and of values; a divisor of the query heads.
     """
 
     def __init__(self, d_model, heads, kv_heads, dropout=0.0, bias=True):

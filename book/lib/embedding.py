@@ -25,10 +25,6 @@ class TokenEmbedding(nn.Module):
         vocab_size: the number V of rows.
         d_model: the width of a row.
         pad_id: the id whose row stays zero, or None.
-
-    Raises:
-        TypeError: a size or `pad_id` is not an integer.
-        ValueError: a size is below 1, or `pad_id` is not a row.
     """
 
     def __init__(self, vocab_size, d_model, pad_id=None):
@@ -42,11 +38,6 @@ class TokenEmbedding(nn.Module):
             nn.init.zeros_(self.table.weight[pad_id])
 
     def forward(self, ids: Int[Tensor, "..."]) -> Float[Tensor, "... d_model"]:
-        """The scaled rows of the ids.
-
-        Raises:
-            TypeError: `ids` is not an integer tensor.
-            ValueError: an id is negative, or V or more.
-        """
+        """The scaled rows of the ids."""
         validate.token_ids(ids, self.table.num_embeddings)
         return self.table(ids) * self.scale

@@ -21,18 +21,12 @@ class EncoderBlock(nn.Module):
 
     Args:
         d_model: the width of inputs and outputs.
-        heads: the number of attention heads.
+        heads: of the attention; d_model is a multiple of them.
         d_ff: the hidden width of the feed-forward network.
         dropout: on attention weights, hidden layer and both branches.
         norm_first: pre-norm instead of post-norm.
         activation: "relu", "gelu" or "gelu_tanh".
         bias: of all matrices and norms.
-
-    Raises:
-        TypeError: a size is not an integer, or norm_first or bias not a
-            boolean.
-        ValueError: d_model is not a multiple of heads, dropout not a
-            probability below 1, or the activation unknown.
     """
 
     def __init__(
@@ -67,13 +61,8 @@ class EncoderBlock(nn.Module):
         """Every position looks at all it may attend to, then works alone.
 
         Args:
-            x: one vector a position.
             may_attend: boolean, True = may attend, rank 4, broadcastable to
                 (batch, heads, length, length); usually a padding mask.
-
-        Raises:
-            TypeError: `x` is not floating point, or the mask not boolean.
-            ValueError: shapes that do not fit together.
         """
 
         def attend(x):
@@ -89,13 +78,9 @@ class Encoder(nn.Module):
     Pre-norm blocks need it, because their sums are never normalised.
 
     Args:
-        blocks: the `EncoderBlock`s, first to last. One that is given twice
-            runs twice, with the same weights.
+        blocks: the `EncoderBlock`s, first to last, of one width. One that is
+            given twice runs twice, with the same weights.
         final_norm: end in a LayerNorm; True fits pre-norm blocks.
-
-    Raises:
-        TypeError: something else than encoder blocks.
-        ValueError: there is no block, or their widths differ.
     """
 
     def __init__(self, blocks: Sequence[EncoderBlock], final_norm=False):
@@ -110,12 +95,7 @@ class Encoder(nn.Module):
         x: Float[Tensor, "batch length d_model"],
         may_attend: Bool[Tensor, "_ _ _ #length"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Every block in turn, all under the same mask.
-
-        Raises:
-            TypeError: `x` is not floating point, or the mask not boolean.
-            ValueError: shapes that do not fit together.
-        """
+        """Every block in turn, all under the same mask."""
         for block in self.blocks:
             x = block(x, may_attend)
         return self.norm(x)

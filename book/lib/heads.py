@@ -18,13 +18,7 @@ from .attention import attention_weights
 def split_heads(
     x: Float[Tensor, "batch length d_model"], heads: int
 ) -> Float[Tensor, "batch {heads} length d_head"]:
-    """Cut the last axis into heads: head h holds its h-th stretch.
-
-    Raises:
-        TypeError: `x` is not a floating-point tensor.
-        ValueError: `x` has not three axes, or its width is not a multiple of
-            `heads`.
-    """
+    """Cut the last axis into heads: head h holds its h-th stretch."""
     validate.splittable(x, heads)
     batch, length, d_model = x.shape
     parts = x.view(batch, length, heads, d_model // heads)
@@ -34,12 +28,7 @@ def split_heads(
 def merge_heads(
     x: Float[Tensor, "batch heads length d_head"],
 ) -> Float[Tensor, "batch length d_model"]:
-    """Put the heads side by side again; the inverse of `split_heads`.
-
-    Raises:
-        TypeError: `x` is not a floating-point tensor.
-        ValueError: `x` has not four axes.
-    """
+    """Put the heads side by side again; the inverse of `split_heads`."""
     validate.mergeable(x)
     return x.transpose(1, 2).flatten(2)
 
@@ -57,20 +46,9 @@ def attend_in_heads(
     """What every head hands over; with it the weights, or None.
 
     Args:
-        q: one query a row.
-        k: one key a row.
-        v: one value for each key.
-        may_attend: boolean, True = may attend, rank 4.
-        dropout: probability with which a weight is set to zero.
-        need_weights: without them there is a faster way.
-        score_bias: finite numbers that are added to the scaled scores, rank
-            4. The faster way does not take them.
-
-    Raises:
-        TypeError: not floating point, different dtypes, or a mask that is not
-            boolean.
-        ValueError: shapes that do not fit together, a mask or bias that has
-            not four axes, or a bias that is not finite.
+        q, k, v, may_attend, dropout, score_bias: as in `attention`; mask and
+            bias of rank 4.
+        need_weights: without them there is a faster way, if there is no bias.
     """
     validate.to_attend(q, k, v, may_attend, score_bias)
     slow = dropout and q.is_cpu  # SDPA is slow then
@@ -88,15 +66,9 @@ class MultiHeadAttention(nn.Module):
     of all heads are the three parts of one matrix, `in_proj`, as in torch.
 
     Args:
-        d_model: the width of inputs and outputs.
         heads: the number H of heads, each d_model / H wide.
         dropout: on the attention weights, in training only.
         bias: add a bias after each of the four matrices.
-
-    Raises:
-        TypeError: a size is not an integer, or bias not a boolean.
-        ValueError: d_model is not a multiple of heads, or dropout not a
-            probability below 1.
     """
 
     def __init__(self, d_model, heads, dropout=0.0, bias=True):
@@ -163,13 +135,6 @@ class MultiHeadAttention(nn.Module):
         Returns:
             The output, batch q_len d_model; with `need_weights` the pair of
             the output and the weights, batch heads q_len k_len.
-
-        Raises:
-            TypeError: not floating point, different dtypes, or a mask that is
-                not boolean.
-            ValueError: shapes that do not fit together, a mask or bias that
-                has not four axes, a bias that is not finite, or values
-                without keys.
         """
         validate.key_for(value, key)
         key = query if key is None else key

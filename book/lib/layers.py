@@ -32,11 +32,6 @@ def layer_norm(
     Source: Ba et al. 2016, section 3. Mean and variance run over the last
     axis, and the variance divides by d_model, not by d_model - 1. The gain is
     called `weight`, as in torch. Half precision is computed in float32.
-
-    Raises:
-        TypeError: not floating point, or eps not a number.
-        ValueError: weight or bias are not one row of the width of x, or eps
-            is negative.
     """
     validate.norm(x, weight, bias)
     validate.real("eps", eps, least=0)
@@ -54,14 +49,8 @@ class LayerNorm(nn.Module):
     the memory.
 
     Args:
-        d_model: the width.
         eps: keeps the root away from zero.
         bias: learn a bias beside the gain.
-
-    Raises:
-        TypeError: d_model is not an integer, eps not a number, or bias not a
-            boolean.
-        ValueError: d_model is below 1, or eps negative.
     """
 
     def __init__(self, d_model, eps=1e-5, bias=True):
@@ -76,12 +65,7 @@ class LayerNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "... d_model"]
     ) -> Float[Tensor, "... d_model"]:
-        """Every position with mean `bias` and spread `weight`.
-
-        Raises:
-            TypeError: `x` is not floating point.
-            ValueError: `x` has another width.
-        """
+        """Every position with mean `bias` and spread `weight`."""
         validate.shapes("x: ... d_model", x=x, d_model=self.d_model)
         shape = (self.d_model,)
         return F.layer_norm(x, shape, self.weight, self.bias, self.eps)
@@ -93,16 +77,10 @@ class FeedForward(nn.Module):
     Source: Vaswani et al. 2017, equation 2.
 
     Args:
-        d_model: the width of inputs and outputs.
         d_ff: the hidden width, usually 4 · d_model.
         dropout: on the hidden layer, in training only.
         activation: "relu", "gelu", or "gelu_tanh", which is GPT-2's.
         bias: add b_1 and b_2.
-
-    Raises:
-        TypeError: a size is not an integer, or bias not a boolean.
-        ValueError: a size is below 1, dropout not a probability below 1, or
-            the activation unknown.
     """
 
     def __init__(
@@ -121,12 +99,7 @@ class FeedForward(nn.Module):
     def forward(
         self, x: Float[Tensor, "... d_model"]
     ) -> Float[Tensor, "... d_model"]:
-        """The same small network at each position.
-
-        Raises:
-            TypeError: `x` is not floating point.
-            ValueError: `x` has another width.
-        """
+        """The same small network at each position."""
         d_model = self.widen.in_features
         validate.shapes("x: ... d_model", x=x, d_model=d_model)
         hidden = self.activation(self.widen(x))
@@ -140,15 +113,9 @@ class Residual(nn.Module):
     form (post-norm), Xiong et al. 2020 for the second (pre-norm).
 
     Args:
-        d_model: the width.
         dropout: on f, in training only.
         norm_first: normalise before f instead of after the sum.
         norm: a module that keeps the shape of x; by default a `LayerNorm`.
-
-    Raises:
-        TypeError: d_model is not an integer, norm_first not a boolean,
-            dropout not a number, or norm not a module.
-        ValueError: d_model is below 1, or dropout not a probability below 1.
     """
 
     def __init__(self, d_model, dropout=0.0, norm_first=False, norm=None):
@@ -164,14 +131,7 @@ class Residual(nn.Module):
         x: Float[Tensor, "... d_model"],
         sublayer: Callable[[Tensor], Tensor],
     ) -> Float[Tensor, "... d_model"]:
-        """The sum of x and the sublayer of x, normalised.
-
-        Raises:
-            TypeError: `x` is not floating point, or the sublayer gives no
-                tensor.
-            ValueError: `x` has another width, or the sublayer changes its
-                shape.
-        """
+        """The sum of x and the sublayer of x, normalised."""
         validate.shapes("x: ... d_model", x=x, d_model=self.d_model)
         branch = sublayer(self.norm(x) if self.norm_first else x)
         validate.same_shape("the result of sublayer", branch, x)

@@ -33,22 +33,14 @@ class DecoderOnlyConfig:
     Source: Touvron et al. 2023, table 2, first row.
 
     Args:
-        vocab_size: the number of tokens.
         d_model: the width between the blocks.
         heads: the number of query heads.
         kv_heads: the number of key heads and of value heads.
         d_ff: the hidden width of the feed-forward networks.
-        layers: the number of blocks.
         base: of the rotary angles.
         window: how many keys a query sees; None: all before it.
-        eps: of the norms.
         tied: table and output matrix are one.
         stretch: of the rotary angles; None: none.
-
-    Raises:
-        TypeError: a size is not an integer, tied not a boolean, or the
-            stretch no `Stretch`.
-        ValueError: sizes that do not fit together.
     """
 
     vocab_size: int = 32_000
@@ -82,13 +74,9 @@ def read_config(fields: Mapping[str, object]) -> DecoderOnlyConfig:
     `rope_scaling` and beside it `rope_theta`, newer ones both in
     `rope_parameters`.
 
-    Args:
-        fields: the file as a dictionary.
-
     Raises:
-        TypeError: a field is of a wrong kind.
-        ValueError: another family, a size is missing, or a field asks for
-            what is not computed here; the message begins with its name.
+        ValueError: another family, a size is missing, or a field asks for what
+            is not computed here; the message begins with its name.
     """
     validate.family(fields, UNSAID)
     fields = UNSAID[fields["model_type"]] | dict(fields)
@@ -114,12 +102,6 @@ class DecoderOnlyBlock(nn.Module):
     """Rotary attention and gated feed-forward, pre-norm with RMSNorm.
 
     Source: Touvron et al. 2023, section 2.2.
-
-    Args:
-        config: sizes and choices.
-
-    Raises:
-        TypeError: it is not a `DecoderOnlyConfig`.
     """
 
     def __init__(self, config: DecoderOnlyConfig):
@@ -140,11 +122,7 @@ class DecoderOnlyBlock(nn.Module):
         x: Float[Tensor, "batch length d_model"],
         past: CachedSelfAttention | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look back, then work alone.
-
-        Raises:
-            TypeError, ValueError: as `RotaryAttention.forward`.
-        """
+        """Look back, then work alone."""
         x = self.around_attention(x, partial(self.attention, past=past))
         return self.around_feed_forward(x, self.feed_forward)
 
@@ -154,12 +132,6 @@ class DecoderOnly(nn.Module):
 
     Sources: Radford et al. 2018 for a decoder alone, Touvron et al. 2023 for
     its parts.
-
-    Args:
-        config: all sizes and choices.
-
-    Raises:
-        TypeError: it is not a `DecoderOnlyConfig`.
     """
 
     def __init__(self, config: DecoderOnlyConfig):
@@ -193,9 +165,7 @@ class DecoderOnly(nn.Module):
                 grows, and needs `torch.no_grad`.
 
         Raises:
-            TypeError: `ids` is not an integer tensor.
-            ValueError: an id outside the vocabulary, no id, a cache of
-                another model, or other rows than before.
+            ValueError: a cache of another model, or other rows than before.
         """
         validate.next_ids(ids, cache, self.config)
         x = self.table(ids)
@@ -217,12 +187,7 @@ def write_on(
     Args:
         model: in evaluation or training mode, which are the same.
         ids: the beginnings, all of one length.
-        limit: the most tokens to write.
         eos_id: stop when every row has written it; None: never.
-
-    Raises:
-        TypeError: `ids` is not an integer tensor, or `limit` no integer.
-        ValueError: as `DecoderOnly.forward`, or a limit below 1.
     """
     validate.positive(limit=limit)
     cache, written = model.empty_cache(), ids[:, :0]

@@ -27,11 +27,6 @@ def padding_mask(
     Args:
         lengths: the number of real tokens of each sentence.
         max_length: the number of keys; by default the largest length.
-
-    Raises:
-        TypeError: `lengths` is not an integer tensor.
-        ValueError: it does not have one axis, or a length is negative or
-            beyond `max_length`.
     """
     validate.lengths(lengths, max_length)
     if max_length is None:
@@ -43,12 +38,7 @@ def padding_mask(
 def padding_mask_from_ids(
     ids: Int[Tensor, "batch k_len"], pad_id: int
 ) -> Bool[Tensor, "batch 1 1 k_len"]:
-    """True at every key that is not PAD.
-
-    Raises:
-        TypeError: `ids` is not an integer tensor, `pad_id` not an integer.
-        ValueError: `ids` does not have two axes, or `pad_id` is negative.
-    """
+    """True at every key that is not PAD."""
     validate.id_batch(ids)
     validate.integer("pad_id", pad_id, least=0)
     return (ids != pad_id)[:, None, None]
@@ -63,14 +53,8 @@ def causal_mask(
     """True where the key is not later than the query.
 
     Args:
-        length: the number of positions.
-        device: where the mask is to lie.
         window: how many keys a query sees, itself included; by default all
             that are not later.
-
-    Raises:
-        TypeError: `length` or `window` is not an integer.
-        ValueError: it is below 1.
     """
     validate.positive(length=length)
     position = torch.arange(length, device=device)
@@ -84,11 +68,7 @@ def causal_mask(
 def additive(
     may_attend: Bool[Tensor, "..."], dtype: torch.dtype = torch.float32
 ) -> Float[Tensor, "..."]:
-    """0 where attention is allowed, -inf where not: to be added to scores.
-
-    Raises:
-        TypeError: the mask is not boolean, or `dtype` not floating point.
-    """
+    """0 where attention is allowed, -inf where not: to be added to scores."""
     validate.boolean(may_attend=may_attend)
     validate.floating_dtype(dtype)
     zeros = torch.zeros(may_attend.shape, dtype=dtype)
@@ -126,13 +106,7 @@ def from_zero_one(mask: Shaped[Tensor, "..."]) -> Bool[Tensor, "..."]:
 def for_torch_mha(
     may_attend: Bool[Tensor, "_ _ _ k_len"], batch: int, heads: int, q_len: int
 ) -> Bool[Tensor, "{batch*heads} {q_len} k_len"]:
-    """The `attn_mask` of `nn.MultiheadAttention`: True = may NOT attend.
-
-    Raises:
-        TypeError: the mask is not boolean, or a size not an integer.
-        ValueError: the mask has not four axes or does not broadcast to
-            (batch, heads, q_len, k_len).
-    """
+    """The `attn_mask` of `nn.MultiheadAttention`: True = may NOT attend."""
     validate.boolean(may_attend=may_attend)
     validate.positive(batch=batch, heads=heads, q_len=q_len)
     shape = (batch, heads, q_len, may_attend.shape[-1])
@@ -143,12 +117,7 @@ def for_torch_mha(
 def from_key_padding_mask(
     mask: Bool[Tensor, "batch k_len"],
 ) -> Bool[Tensor, "batch 1 1 k_len"]:
-    """Our mask from a `key_padding_mask` of torch: True = ignore.
-
-    Raises:
-        TypeError: the mask is not boolean.
-        ValueError: it does not have two axes.
-    """
+    """Our mask from a `key_padding_mask` of torch: True = ignore."""
     validate.boolean(mask=mask)
     validate.axes("mask: batch length", mask=mask)
     return ~mask[:, None, None]
@@ -161,12 +130,6 @@ def from_attn_mask(
 
     Args:
         mask: of shape (q_len, k_len), or (batch * heads, q_len, k_len).
-        heads: the number of heads.
-
-    Raises:
-        TypeError: the mask is not boolean, or `heads` not an integer.
-        ValueError: the mask has another rank, or a first axis that is not a
-            multiple of `heads`.
     """
     validate.attn_mask(mask, heads)
     if mask.ndim == 2:

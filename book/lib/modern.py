@@ -27,12 +27,7 @@ class RMSNorm(nn.Module):
     mean off and adds no bias. Half precision is computed in float32.
 
     Args:
-        d_model: the width.
         eps: keeps the root away from zero.
-
-    Raises:
-        TypeError: d_model is not an integer or eps not a number.
-        ValueError: d_model is below 1, or eps negative.
     """
 
     def __init__(self, d_model, eps=1e-5):
@@ -45,12 +40,7 @@ class RMSNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "... d_model"]
     ) -> Float[Tensor, "... d_model"]:
-        """Every position with the mean square 1, times the gain.
-
-        Raises:
-            TypeError: `x` is not floating point.
-            ValueError: `x` has another width.
-        """
+        """Every position with the mean square 1, times the gain."""
         validate.shapes("x: ... d_model", x=x, d_model=self.d_model)
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         mean_square = wide.square().mean(-1, keepdim=True)
@@ -64,13 +54,8 @@ class GatedFeedForward(nn.Module):
     Source: Shazeer 2020, equation 6. Without biases.
 
     Args:
-        d_model: the width of inputs and outputs.
         d_ff: the hidden width; 8/3 · d_model gives as many weights as a
             `FeedForward` of 4 · d_model.
-
-    Raises:
-        TypeError: a size is not an integer.
-        ValueError: a size is below 1.
     """
 
     def __init__(self, d_model, d_ff):
@@ -83,12 +68,7 @@ class GatedFeedForward(nn.Module):
     def forward(
         self, x: Float[Tensor, "... d_model"]
     ) -> Float[Tensor, "... d_model"]:
-        """The gate says how much of each hidden entry passes.
-
-        Raises:
-            TypeError: `x` is not floating point.
-            ValueError: `x` has another width.
-        """
+        """The gate says how much of each hidden entry passes."""
         d_model = self.widen.in_features
         validate.shapes("x: ... d_model", x=x, d_model=d_model)
         return self.narrow(F.silu(self.gate(x)) * self.widen(x))
@@ -100,11 +80,6 @@ def halves_from_pairs(
     """W_Q or W_K for rotary pairs (i, i + d_head / 2), from (2i, 2i + 1).
 
     In each head the even rows come first, then the odd ones.
-
-    Raises:
-        TypeError: not a floating-point tensor.
-        ValueError: not two axes, or rows that are no even number for each
-            head.
     """
     validate.rotary_rows(weight, heads)
     return weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
@@ -113,11 +88,7 @@ def halves_from_pairs(
 def pairs_from_halves(
     weight: Float[Tensor, "width d_model"], heads: int
 ) -> Float[Tensor, "width d_model"]:
-    """The inverse of `halves_from_pairs`: W_Q or W_K for this book.
-
-    Raises:
-        TypeError, ValueError: as `halves_from_pairs`.
-    """
+    """The inverse of `halves_from_pairs`: W_Q or W_K for this book."""
     validate.rotary_rows(weight, heads)
     return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
@@ -136,8 +107,7 @@ class Stretch:
         high: with so many turns or more, it stays as it is.
 
     Raises:
-        TypeError: one is not a number, or `trained` not an integer.
-        ValueError: a factor below 1, `trained` below 0, or not 0 < low < high.
+        ValueError: a factor below 1, or not 0 < low < high.
     """
 
     factor: float
@@ -172,13 +142,8 @@ def rotary_steps(
     In float64, on the CPU.
 
     Args:
-        d_head: the width of a head.
-        base: pair i of `rotary` turns by base^(-2i / d_head).
+        base: above 1; pair i of `rotary` turns by base^(-2i / d_head).
         stretch: turns slow pairs more slowly; None: none.
-
-    Raises:
-        TypeError: d_head is not an integer, or the base not a number.
-        ValueError: an odd width, or a base that is not above 1.
     """
     validate.turning(d_head, base)
     pair = torch.arange(0, d_head, 2, dtype=torch.float64, device="cpu")
@@ -201,11 +166,6 @@ def turn_by(
         x: queries or keys; an even width.
         start: the position of the first row.
         steps: as from `rotary_steps`.
-
-    Raises:
-        TypeError: `x` is not floating point, `start` not an integer.
-        ValueError: `x` has fewer than two axes, `start` is negative, or the
-            steps are not one for each pair of entries.
     """
     validate.turnable_by(x, start, steps)
     place = torch.arange(start, start + x.shape[-2]).to(steps)
@@ -223,18 +183,9 @@ class RotaryAttention(GroupedQueryAttention):
     keys and values, Beltagy et al. 2020 for the window.
 
     Args:
-        d_model: the width of inputs and outputs.
-        heads: the number of query heads.
-        kv_heads: the number of key heads and of value heads.
-        base: of the rotary angles.
+        d_model, heads, kv_heads: as of `GroupedQueryAttention`.
+        base, stretch: as in `rotary_steps`.
         window: how many keys a query sees, itself included; None: all.
-        stretch: of the rotary angles; None: none.
-
-    Raises:
-        TypeError: a size is not an integer, or the stretch no `Stretch`.
-        ValueError: d_model is not a multiple of heads, heads not one of
-            kv_heads, a head of odd width, a base that is not above 1, or a
-            window below 1.
     """
 
     def __init__(
@@ -253,12 +204,7 @@ class RotaryAttention(GroupedQueryAttention):
         """Every position looks at itself and those before it.
 
         Args:
-            x: one vector for each new position.
             past: the keys and values of the positions before; it grows.
-
-        Raises:
-            TypeError: `x` is not floating point.
-            ValueError: `x` has another width, or other rows than the past.
         """
         validate.past(x, past)
         q, k, v = self.project(x, x, x)
@@ -278,10 +224,6 @@ def alibi_slopes(heads: int) -> Float[Tensor, " {heads}"]:
     Source: Press et al. 2022, section 3. If the number of heads is no power
     of two, the slopes of the next lower power come first, and then every
     other one of the next higher, as in the authors' code.
-
-    Raises:
-        TypeError: `heads` is not an integer.
-        ValueError: it is below 1.
     """
     validate.positive(heads=heads)
     power = 2 ** int(math.log2(heads))
@@ -297,10 +239,6 @@ def alibi(
 
     Source: Press et al. 2022, section 3. It hides nothing: the
     causal mask stays beside it.
-
-    Raises:
-        TypeError: an argument is not an integer.
-        ValueError: it is below 1.
     """
     validate.positive(length=length)
     position = torch.arange(length)
@@ -318,14 +256,8 @@ def distance_buckets(
 
     Args:
         distance: place of the query minus place of the key.
-        buckets: their number; half of them hold a single distance.
-        furthest: from here on all is one bucket.
-
-    Raises:
-        TypeError: `distance` is not an integer tensor, or a number no
-            integer.
-        ValueError: the number of buckets is odd, or `furthest` not beyond the
-            half of it.
+        buckets: an even number; half of them hold a single distance.
+        furthest: beyond that half; from here on all is one bucket.
     """
     validate.to_sort_in(distance, buckets, furthest)
     near = buckets // 2
@@ -341,12 +273,8 @@ class RelativeBias(nn.Module):
     Source: Raffel et al. 2020, section 2.1.
 
     Args:
-        heads: the number of heads.
-        buckets: as in `distance_buckets`.
-        furthest: as in `distance_buckets`.
-
-    Raises:
-        TypeError, ValueError: as `distance_buckets`.
+        heads: each has numbers of its own.
+        buckets, furthest: as in `distance_buckets`.
     """
 
     def __init__(self, heads, buckets=32, furthest=128):
@@ -359,12 +287,7 @@ class RelativeBias(nn.Module):
     def forward(
         self, length: int
     ) -> Float[Tensor, "1 heads {length} {length}"]:
-        """The bias of every query and key, to be added to the scores.
-
-        Raises:
-            TypeError: `length` is not an integer.
-            ValueError: it is below 1.
-        """
+        """The bias of every query and key, to be added to the scores."""
         validate.positive(length=length)
         place = torch.arange(length, device=self.table.weight.device)
         distance = place[:, None] - place[None, :]

@@ -68,9 +68,7 @@ def shard(total: int, rank: int, world_size: int) -> slice:
     """Which of `total` columns worker `rank` of `world_size` holds.
 
     Raises:
-        TypeError: an argument is not an integer.
-        ValueError: `total` is not a multiple of `world_size`, or there is
-            no such worker.
+        ValueError: `total` is not a multiple of `world_size`.
     """
     validate.shared_out("total", total, rank, world_size)
     size = total // world_size
@@ -116,10 +114,8 @@ class LocalHeads(SharedLayer):
         world_size: the number of workers.
 
     Raises:
-        TypeError: `attention` is not an attention, or another argument
-            is not an integer.
-        ValueError: the workers cannot have equally many heads, there is no
-            such worker, or the attention has dropout.
+        ValueError: the workers cannot have equally many heads, or the
+            attention has dropout.
     """
 
     def __init__(
@@ -154,14 +150,11 @@ class LocalFeedForward(SharedLayer):
 
     Args:
         network: the whole, of which a part is copied.
-        rank: which worker, from 0.
-        world_size: the number of workers.
+        rank, world_size: as of `LocalHeads`.
 
     Raises:
-        TypeError: `network` is not a feed-forward network, or another
-            argument is not an integer.
-        ValueError: the workers cannot have equally many hidden units, there
-            is no such worker, or the network has dropout.
+        ValueError: the workers cannot have equally many hidden units, or the
+            network has dropout.
     """
 
     def __init__(self, network: FeedForward, rank: int, world_size: int):
@@ -192,10 +185,6 @@ def group_of_workers(patience: int = 60) -> Iterator[torch.device]:
     Args:
         patience: the seconds after which a worker that waits for another
             gives up.
-
-    Raises:
-        TypeError: patience is not an integer.
-        ValueError: it is below 1.
     """
     validate.positive(patience=patience)
     rank = int(os.environ["LOCAL_RANK"])  # torchrun says so
@@ -255,10 +244,6 @@ def token_share(target: Int[Tensor, "batch length"], pad_id=0) -> float:
     Args:
         target: the tokens that this worker's loss is the mean of.
         pad_id: the target that does not count.
-
-    Raises:
-        TypeError: `target` is not a tensor of integers, or `pad_id`
-            is not an integer.
     """
     validate.targets(target, pad_id)
     own = (target != pad_id).sum()
@@ -278,7 +263,6 @@ def train_together(
         model: called with source and decoder input; it is copied.
         batches: of all workers together; row i is for worker i mod world_size.
         weighted: every token counts the same, and not every worker.
-        rate: the learning rate.
 
     Returns:
         The loss of each step, and the weights after the last.

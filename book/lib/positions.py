@@ -25,13 +25,7 @@ def sinusoidal_positions(
     Args:
         length: the number of positions, from 0.
         d_model: the width; even, because entries come in pairs.
-        base: the wavelengths run from 2π towards base · 2π.
-        dtype: of the result.
-
-    Raises:
-        TypeError: a size is not an integer, `dtype` not floating point.
-        ValueError: the length is below 1, the width odd, or the base not a
-            number above 1.
+        base: above 1; the wavelengths run from 2π towards base · 2π.
     """
     validate.positive(length=length)
     validate.even("d_model", d_model)
@@ -47,16 +41,10 @@ class PositionalEncoding(nn.Module):
     """Add the sinusoids of the positions, then drop out.
 
     Args:
-        d_model: the width.
         max_length: positions 0 .. max_length - 1 exist; asking for more is
             an error. The table is a buffer: it moves with the module, is not
             trained and not saved.
         dropout: on the sum, in training only.
-
-    Raises:
-        TypeError: a size is not an integer.
-        ValueError: a size is below 1, d_model odd, or dropout not a
-            probability below 1.
     """
 
     def __init__(self, d_model, max_length=5_000, dropout=0.0):
@@ -69,12 +57,7 @@ class PositionalEncoding(nn.Module):
     def forward(
         self, x: Float[Tensor, "... length d_model"], offset: int = 0
     ) -> Float[Tensor, "... length d_model"]:
-        """x + positions offset, offset + 1, ...
-
-        Raises:
-            TypeError: `x` is not floating point, `offset` not an integer.
-            ValueError: `x` has another width, or a position beyond the table.
-        """
+        """x + positions offset, offset + 1, ..."""
         validate.positions(x, offset, self.table)
         rows = self.table[offset : offset + x.shape[-2]]
         return self.dropout(x + rows.to(x.dtype))
@@ -84,13 +67,8 @@ class LearnedPositions(nn.Module):
     """Add a learned vector for each position, then drop out.
 
     Args:
-        d_model: the width.
         max_length: the number of learned positions.
         dropout: on the sum, in training only.
-
-    Raises:
-        TypeError: a size is not an integer.
-        ValueError: a size is below 1, or dropout not a probability below 1.
     """
 
     def __init__(self, d_model, max_length, dropout=0.0):
@@ -103,12 +81,7 @@ class LearnedPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "... length d_model"], offset: int = 0
     ) -> Float[Tensor, "... length d_model"]:
-        """x + the vectors of positions offset, offset + 1, ...
-
-        Raises:
-            TypeError: `x` is not floating point, `offset` not an integer.
-            ValueError: `x` has another width, or a position beyond the table.
-        """
+        """x + the vectors of positions offset, offset + 1, ..."""
         validate.positions(x, offset, self.table)
         rows = self.table[offset : offset + x.shape[-2]]
         return self.dropout(x + rows.to(x.dtype))
@@ -128,11 +101,6 @@ def rotary(
         x: queries or keys; an even width.
         offset: the position of the first row.
         base: as in `sinusoidal_positions`.
-
-    Raises:
-        TypeError: `x` is not floating point, `offset` not an integer.
-        ValueError: `x` has fewer than two axes or an odd width, `offset` is
-            negative, or the base not a number above 1.
     """
     validate.turnable(x, offset)
     length, d_head = x.shape[-2:]

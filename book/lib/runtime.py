@@ -47,9 +47,6 @@ def setup(seed: int = 0) -> torch.device:
     the book are so small that threads spend their time waiting for each
     other. On two busy cores chapter 8 cost 334 s of processor time with two
     threads and 67 s with one.
-
-    Raises:
-        TypeError: the seed is not an integer.
     """
     if not isinstance(seed, int):
         raise TypeError(

@@ -46,8 +46,6 @@ class Vocabulary:
         join: puts tokens together again, `"".join` for characters.
 
     Raises:
-        TypeError: `tokens` is one string, or holds something else; `split`
-            or `join` is not a function.
         ValueError: a token is empty, or spelled like a special one.
     """
 
@@ -63,12 +61,7 @@ class Vocabulary:
 
     @classmethod
     def from_texts(cls, texts, split=split_words, join=join_words):
-        """The vocabulary of every token that occurs in the texts.
-
-        Raises:
-            TypeError: `texts` is one string, or holds something else;
-                `split` or `join` is not a function.
-        """
+        """The vocabulary of every token that occurs in the texts."""
         validate.functions(split=split, join=join)
         texts = lists.strings(texts)
         return cls([t for text in texts for t in split(text)], split, join)
@@ -78,16 +71,7 @@ class Vocabulary:
         return len(self.tokens)
 
     def encode(self, text, bos=False, eos=False) -> list[int]:
-        """The ids of a text; an unknown token becomes UNK.
-
-        Args:
-            text: a string.
-            bos: put BOS in front.
-            eos: put EOS at the end.
-
-        Raises:
-            TypeError: `text` is not a string, `bos` or `eos` not a bool.
-        """
+        """The ids of a text; an unknown token becomes UNK."""
         validate.string(text=text)
         validate.booleans(bos=bos, eos=eos)
         ids = [self.ids.get(token, self.unk_id) for token in self.split(text)]
@@ -97,11 +81,6 @@ class Vocabulary:
         """The text of a list or 1-D tensor of ids, without PAD, BOS, EOS.
 
         UNK is kept and reads `<unk>`: a reader must see that a token is lost.
-
-        Raises:
-            TypeError: `ids` is not a list or tensor of integers.
-            ValueError: an id is not in the vocabulary, or the tensor has not
-                exactly one axis.
         """
         ids = lists.ids(ids, len(self))
         silent = (self.pad_id, self.bos_id, self.eos_id)
@@ -111,12 +90,7 @@ class Vocabulary:
 def pad_batch(
     sequences: list, pad_id: int = Vocabulary.pad_id
 ) -> Int64[Tensor, "batch length"]:
-    """One row a sequence, filled up at the end with `pad_id`.
-
-    Raises:
-        TypeError: not a list of lists (or 1-D tensors) of integers.
-        ValueError: there is no sequence, or an id is negative.
-    """
+    """One row a sequence, filled up at the end with `pad_id`."""
     validate.integer("pad_id", pad_id, least=0)
     rows = lists.sequences(sequences)
     longest = max(len(ids) for ids in rows)

@@ -51,18 +51,10 @@ def label_smoothed_loss(
     torch.
 
     Args:
-        logits: scores of every token.
-        target: the right token.
         smoothing: ε, the share of the probability that is wanted evenly on
             all tokens; 0 is plain cross-entropy.
         pad_id: the target that does not count. It need not be an id of the
             vocabulary: torch and Hugging Face ignore -100.
-
-    Raises:
-        TypeError: `logits` is not floating point, `target` or `pad_id` not
-            integer.
-        ValueError: shapes do not fit, a target that counts is outside the
-            vocabulary, or `smoothing` is not a probability below 1.
     """
     validate.to_compare(logits, target, pad_id)
     validate.probability("smoothing", smoothing)
@@ -84,12 +76,7 @@ def warmup_rate(step: int, d_model: int, warmup: int) -> float:
 
     Args:
         step: from 1.
-        d_model: the width of the model.
         warmup: the step with the highest rate.
-
-    Raises:
-        TypeError: an argument is not an integer.
-        ValueError: it is below 1.
     """
     validate.positive(step=step, d_model=d_model, warmup=warmup)
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
@@ -107,11 +94,6 @@ def cosine_rate(step: int, peak: float, warmup: int, steps: int) -> float:
         warmup: the number of steps that the rate grows; with 0 it falls from
             the first step on.
         steps: the last step, with the rate 0.
-
-    Raises:
-        TypeError: `peak` is not a number, or another argument no integer.
-        ValueError: `peak` is negative, `steps` below 1, the warm-up not
-            shorter than all steps, or the step beyond the last.
     """
     validate.falling_rate(step, peak, warmup, steps)
     if step <= warmup:
@@ -132,10 +114,6 @@ class Recipe:
         averaging: how much of the averaged weights stays at each step; 0
             averages nothing.
         pad_id: the target that does not count.
-
-    Raises:
-        TypeError: `rate` is not a function, or another field no number.
-        ValueError: a number is out of its range.
     """
 
     rate: Callable[[int], float]
@@ -158,9 +136,6 @@ class Trainer:
     Args:
         model: called with source and decoder input; gives logits.
         recipe: what a step does.
-
-    Raises:
-        TypeError: an argument is of another kind.
     """
 
     def __init__(self, model: nn.Module, recipe: Recipe):
@@ -267,9 +242,6 @@ def exact_match(model: nn.Module, batches: Sequence[Batch], pad_id=0) -> float:
     One forward pass tells what greedy writing would give: as long as all
     tokens so far are right, the decoder input is what was written. This
     needs a model that cannot see later tokens.
-
-    Raises:
-        ValueError: there is no batch.
     """
     validate.some_items("batches", batches, "batches")
     device = next(model.parameters()).device

@@ -29,13 +29,9 @@ class TransformerConfig:
     are tied, which needs one vocabulary: tied="all".
 
     Args:
-        source_vocab_size: the number of source tokens.
-        target_vocab_size: the number of target tokens.
         d_model: the width between the blocks.
         heads: the number of heads of every attention.
         d_ff: the hidden width of the feed-forward networks.
-        encoder_layers: the number of encoder blocks.
-        decoder_layers: the number of decoder blocks.
         dropout: one rate for all places.
         norm_first: pre-norm instead of post-norm.
         final_norms: end both stacks in a LayerNorm. None means: if
@@ -49,11 +45,9 @@ class TransformerConfig:
         eos_id: ends one.
 
     Raises:
-        TypeError: a size is not an integer, or a switch not a boolean.
-        ValueError: a size is below 1, d_model odd or not a multiple of heads,
-            dropout not a probability below 1, an id outside its vocabulary,
-            two ids equal, an unknown activation or way of tying, or
-            tied="all" with vocabularies of different size.
+        ValueError: d_model is odd or not a multiple of heads, an id outside
+            its vocabulary, two ids are equal, or tied="all" with vocabularies
+            of different size.
     """
 
     source_vocab_size: int
@@ -123,9 +117,6 @@ class Tables(nn.Module):
 
     Args:
         config: sizes, and in `tied` which of the three are one.
-
-    Raises:
-        TypeError: it is not a `TransformerConfig`.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -183,12 +174,6 @@ class Transformer(nn.Module):
     """Source ids and target ids in, logits of each next target token out.
 
     Source: Vaswani et al. 2017, section 3.
-
-    Args:
-        config: all sizes and choices.
-
-    Raises:
-        TypeError: it is not a `TransformerConfig`.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -217,12 +202,6 @@ class Transformer(nn.Module):
             source: token ids, filled up with PAD at the end: positions count
                 from the left, so that PAD in front changes the result.
             may_attend: instead of `source_mask(source)`; rank 4.
-
-        Raises:
-            TypeError: `source` is not an integer tensor, or the mask not
-                boolean.
-            ValueError: an id outside the vocabulary, an empty or too long
-                sequence, or a mask that does not broadcast.
         """
         validate.ids_of("source", source, self.config)
         if may_attend is None:
@@ -246,13 +225,6 @@ class Transformer(nn.Module):
             memory_may_attend: which memory may be looked at; rank 4. Pass
                 `source_mask(source)` where the source holds PAD, because the
                 memory does not say; None hides nothing.
-
-        Raises:
-            TypeError: `target` is not an integer tensor, or a mask not
-                boolean.
-            ValueError: an id outside the vocabulary, an empty or too long
-                sequence, a memory of another batch or width, or a mask that
-                does not broadcast.
         """
         validate.ids_of("target", target, self.config)
         if may_attend is None:
@@ -272,15 +244,10 @@ class Transformer(nn.Module):
         """Encode the source, then decode the target with all of it in view.
 
         Args:
-            source: token ids, filled up with PAD.
-            target: token ids that begin with BOS, filled up with PAD.
+            source, target: as in `encode` and `decode`.
             source_may_attend: instead of `source_mask(source)`.
             target_may_attend: instead of `target_mask(target)`.
             memory_may_attend: instead of `source_mask(source)`.
-
-        Raises:
-            TypeError: ids that are not integers, or a mask not boolean.
-            ValueError: as `encode` and `decode`, or different batches.
         """
         validate.same_batch(source, target)
         memory = self.encode(source, source_may_attend)

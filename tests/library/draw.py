@@ -8,17 +8,11 @@ from contextlib import contextmanager
 
 import pytest
 import torch
-from hypothesis import strategies as st
 
 from lib.runtime import device
 
 DEVICE = device()
-SIZES = (1, 2, 3, 5, 7, 11)
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-
-size = st.sampled_from(SIZES)
-dtype = st.sampled_from(DTYPES)
-lead = st.lists(st.sampled_from(SIZES[:4]), max_size=2).map(tuple)
 
 
 def normal(*shape, dtype=torch.float32, seed=0, scale=1.0):
@@ -32,6 +26,12 @@ def coins(*shape, seed=0):
     """Booleans, True twice as often as False."""
     generator = torch.Generator().manual_seed(seed)
     return (torch.rand(shape, generator=generator) < 2 / 3).to(DEVICE)
+
+
+def drawn_ids(low, high, *shape, seed=0):
+    """Token ids, not below `low` and below `high`."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(low, high, shape, generator=generator).to(DEVICE)
 
 
 def close(actual, expected, steps=8):

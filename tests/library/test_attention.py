@@ -10,24 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.attention import attention, attention_weights
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    close,
-    coins,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
-from tests.library.refusals import (
-    by_dtype,
-    by_shape,
-    no_dropout,
-    no_floating_tensor,
-    refuses,
-)
+from tests.library import no
+from tests.library.draw import DEVICE, close, coins, normal, same
+from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, lead, size
 
 
 def draw_qkv(*lead, q_len=3, k_len=5, d_head=7, d_value=2, **options):
@@ -101,33 +87,6 @@ def test_gradients_equal_torchs(masked, biased):
             close(ours, expected, steps=64)
 
 
-SHAPES = [(), (5,), (3, 1), (3, 5), (2, 1, 1, 5), (7, 3, 5)]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_mask_and_a_bias_are_broadcast(shape):
-    q, k, v = draw_qkv(2, 7)
-    small = {"may_attend": coins(*shape), "score_bias": normal(*shape)}
-    whole = {name: x.expand(2, 7, 3, 5) for name, x in small.items()}
-    same(attention(q, k, v, **small), attention(q, k, v, **whole))
-
-
-@BIASED
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_query_that_may_attend_to_nothing_gets_zeros(dtype, biased):
-    q, k, v = (x.requires_grad_() for x in draw_qkv(2, dtype=dtype))
-    may = torch.ones(2, 3, 5, dtype=torch.bool, device=DEVICE)
-    may[0, 1] = may[1] = False
-    bias = normal(3, 5, dtype=dtype) if biased else None
-    weights = attention_weights(q, k, may, score_bias=bias)
-    out = attention(q, k, v, may, score_bias=bias)
-    (out.sum() + weights.square().sum()).backward()
-    for idle in (weights[0, 1], weights[1], out[0, 1], out[1], q.grad[1]):
-        same(idle, torch.zeros_like(idle))
-    assert all(x.grad.isfinite().all() for x in (q, k, v))
-    assert (q.grad[0, 0] != 0).any()
-
-
 def test_huge_scores_of_an_idle_query_stay_out():
     """They are NaN: infinities of both signs are added up in them."""
     q, k, v = draw_qkv()
@@ -151,18 +110,11 @@ def test_a_masked_key_may_be_huge_in_half_precision(huge):
 
 
 def test_dropout_zeroes_weights_and_scales_the_others():
-    q, k, _ = draw_qkv(q_len=101, k_len=103)
-    weights = attention_weights(q, k)
-    dropped = attention(q, k, torch.eye(103, device=DEVICE), dropout=0.25)
-    zero = dropped == 0
-    rate = zero.float().mean().item()
-    assert abs(rate - 0.25) < 4 * math.sqrt(0.25 * 0.75 / 1e4)
-    close(dropped[~zero], weights[~zero] / 0.75)
-
-
-def test_no_query_gives_an_empty_answer():
-    q, k, v = draw_qkv(2)
-    assert attention(q[:, :0], k, v).shape == (2, 0, 2)
+    q, k, v = draw_qkv(q_len=101, k_len=103)
+    torch.manual_seed(5)
+    out = attention(q, k, v, dropout=0.25)
+    torch.manual_seed(5)
+    close(out, F.dropout(attention_weights(q, k), 0.25) @ v)
 
 
 @BIASED
@@ -180,17 +132,6 @@ def test_autocast(biased):
             assert out.dtype == torch.bfloat16 and (out[:, 1] == 0).all()
 
 
-@pytest.mark.compiled
-@MASKED
-@BIASED
-def test_compiled_it_gives_the_same_numbers(masked, biased):
-    torch.compiler.reset()
-    compiled = torch.compile(attention, backend="eager", fullgraph=True)
-    operands = draw_qkv(2)
-    options = draw_options(2, 3, 5, masked=masked, biased=biased)
-    same(compiled(*operands, **options), attention(*operands, **options))
-
-
 Q, K, V = (torch.ones(shape) for shape in ((2, 3, 7), (2, 5, 7), (2, 5, 4)))
 call = partial(attention, q=Q, k=K, v=V)
 SHAPE, TO_SCORES = "shape (7,)", "broadcasts to the scores, (2, 3, 5)"
@@ -204,7 +145,7 @@ ENDLESS = {
     f"{x}{HINT}": torch.full((5,), x) for x in (-math.inf, math.inf, math.nan)
 }
 test_bad_input_is_refused = refuses(
-    *no_floating_tensor(call, "q", "k", "v"),
+    *no.floating_tensor(call, "q", "k", "v"),
     ("k", call, TypeError, "torch.float32, the dtype of q", WIDE),
     ("v", call, TypeError, "torch.float32, the dtype of k", WIDE),
     ("q", call, ValueError, "at least 2 axes", {SHAPE: Q[0, 0]}),
@@ -223,5 +164,5 @@ test_bad_input_is_refused = refuses(
     ("score_bias", call, TypeError, "dtype of the queries", OTHER),
     ("score_bias", call, ValueError, TO_SCORES, BIASES),
     ("score_bias", call, ValueError, "finite numbers", ENDLESS),
-    *no_dropout(call),
+    *no.dropout(call),
 )

@@ -10,7 +10,7 @@ from lib.cache import IncrementalDecoder
 from lib.decoding import write_tokens
 from lib.heads import record_weights
 from lib.layers import LayerNorm
-from tests.library.draw import DEVICE, refused
+from tests.library.draw import DEVICE, drawn_ids, refused
 from tests.library.refusals import by_dtype, by_shape, refuses
 from tests.library.untrained import KINDS, VOCAB, build, sources, step_logits
 
@@ -22,9 +22,7 @@ def begun(model, source):
 
 
 def targets(length, batch=5, seed=1):
-    generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(3, VOCAB, (batch, length), generator=generator)
-    return ids.to(DEVICE)
+    return drawn_ids(3, VOCAB, batch, length, seed=seed)
 
 
 def near(actual, expected):

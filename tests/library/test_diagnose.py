@@ -249,7 +249,6 @@ NORMED = nn.Sequential(nn.LayerNorm(32), nn.Linear(32, 96))
 OUTSIDE = ON_X | {"projections": True}
 SAID = {  # attention, how it is called, verdict, words
     "call": [
-        (lambda q, k, v: q @ k @ v, PLAIN, "fails", "RuntimeError"),
         (lambda q, k: q, PLAIN, "fails", "TypeError"),
         (lambda q, k, v: v[..., :3], PLAIN, "fails", "shape"),
         (rows_without_a_key, CAUSAL, "fails", "no numbers"),
@@ -275,9 +274,7 @@ SAID = {  # attention, how it is called, verdict, words
     ],
     "scale": [
         (no_numbers, {}, "not offered", "no plain dot"),
-        (unscaled, PLAIN, "fails", "no scale"),
         (unscaled, PLAIN | {"scale": 1.0}, "holds", "no scale"),
-        (Module(scale=32**-0.5), MODULE, "fails", "1/sqrt(d_model)"),
         (Module(qkv=Transposed()), MODULE, "holds", "1/sqrt(d_head)"),
         (PerHead(), ON_X | {"heads": 2}, "holds", "0.3536"),
         (Module(odd=nn.Bilinear(5, 3, 2)), MODULE, *NOT_SQUARE),

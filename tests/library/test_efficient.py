@@ -20,8 +20,10 @@ from lib.efficient import (
 )
 from lib.heads import merge_heads
 from lib.masks import causal_mask
-from tests.library.draw import DEVICE, close, dtype, lead, normal
-from tests.library.refusals import by_dtype, by_shape, no_size, refuses
+from tests.library import no
+from tests.library.draw import DEVICE, close, normal
+from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, lead
 
 lengths = st.integers(1, 23)
 
@@ -41,24 +43,12 @@ def texts(lead, length, dtype, wide=3):
     ]
 
 
-def band(length, window):
-    place = torch.arange(length, device=DEVICE)
-    back = place[:, None] - place
-    return (back >= 0) & (back < window)
-
-
-def in_full(q, k, v):
-    """Linear attention by its formula."""
-    q, k = (F.elu(x) + 1 for x in (q, k))
-    weights = (q @ k.mT).tril()
-    return weights / weights.sum(-1, keepdim=True) @ v
-
-
 @given(lead, lengths, st.sampled_from([1, 2, 3, 5, 8, 23, 24, 40]), dtype)
 def test_local_attention_is_attention_in_a_band(lead, length, window, dtype):
     inputs = texts(lead, length, dtype)
-    wide = [x.double() for x in inputs]
-    expected = attention(*wide, band(length, window)).to(dtype)
+    wide, mask = [x.double() for x in inputs], causal_mask(length, DEVICE)
+    mask &= mask.triu(1 - window)
+    expected = attention(*wide, mask[0, 0]).to(dtype)
     close(local_attention(*inputs, window), expected, steps=16)
 
 
@@ -67,7 +57,10 @@ def test_linear_attention_is_its_formula_in_any_chunks(
     lead, length, chunk, dtype
 ):
     inputs = texts(lead, length, dtype)
-    expected = in_full(*(x.double() for x in inputs)).to(dtype)
+    q, k = (F.elu(x.double()) + 1 for x in inputs[:2])
+    weights = (q @ k.mT).tril()
+    weights /= weights.sum(-1, keepdim=True)
+    expected = (weights @ inputs[2].double()).to(dtype)
     close(linear_attention(*inputs, chunk), expected, steps=16)
     close(linear_attention(*inputs), expected, steps=16)
 
@@ -107,22 +100,13 @@ def test_gradients_of_the_cheaper_ones(call):
     assert torch.autograd.gradcheck(lambda *x: call(*x, 2), inputs)
 
 
-def test_gradients_of_shared_heads():
-    shared = grouped(6, 2, 1, torch.float64)
-    x, y = (normal(1, n, 6, dtype=torch.float64, seed=n) for n in (3, 2))
-    inputs = x.requires_grad_(), y.requires_grad_(), *shared.parameters()
-    assert torch.autograd.gradcheck(
-        lambda x, y, *_: (shared(x), shared(x, y)), inputs
-    )  # which changes the parameters in place
-
-
 def one_text(call, size):
     """What neither attention of a single text takes; `size` is its number."""
     q, k, v = (torch.ones(2, 5, width) for width in (4, 4, 3))
     call = partial(call, q=q, k=k, v=v, **{size: 2})
     empty = partial(call, k=k[:, :0], v=v[:, :0])
     return [
-        *no_size(call, size),
+        *no.size(call, size),
         ("k", partial(call, v=v[:, :4]), ValueError, "length of q, 5",
          {"4": k[:, :4]}),
         ("v", call, ValueError, "length of q, 5", {"4": v[:, :4]}),
@@ -142,10 +126,10 @@ Q, X = torch.ones(2, 4, 3, 3), torch.ones(2, 3, 12)
 test_bad_input_is_refused = refuses(
     *one_text(local_attention, "window"),
     *one_text(linear_attention, "chunk"),
-    *no_size(operations, "length", "d_model", "d_ff"),
+    *no.size(operations, "length", "d_model", "d_ff"),
     ("kv_width", operations, ValueError, "at least 1", {"0": 0}),
-    *no_size(room, "tokens", "layers", "kv_heads", "d_head", "number"),
-    *no_size(group, "d_model", "heads", "kv_heads"),
+    *no.size(room, "tokens", "layers", "kv_heads", "d_head", "number"),
+    *no.size(group, "d_model", "heads", "kv_heads"),
     ("kv_heads", group, ValueError, "a divisor of heads=4", {"3": 3}),
     ("d_model", group, ValueError, "a multiple of heads=4", {"13": 13}),
     ("k", partial(ask.attend, Q, v=Q), ValueError, "leading axes (2, 4)",

@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.embedding import TokenEmbedding
-from tests.library.draw import DEVICE, close, dtype, lead, normal, same, size
-from tests.library.refusals import no_size, refuses
-
-
-def draw_ids(*shape, below):
-    generator = torch.Generator().manual_seed(0)
-    return torch.randint(below, shape, generator=generator).to(DEVICE)
+from tests.library import no
+from tests.library.draw import DEVICE, close, normal, same
+from tests.library.refusals import refuses
+from tests.library.strategies import dtype, lead, size
 
 
 @given(lead, size, size, dtype, st.booleans())
@@ -25,7 +22,8 @@ def test_is_a_scaled_look_up_in_which_pad_gets_no_gradient(
 ):
     pad_id = vocab_size // 2 if has_pad else None
     model = TokenEmbedding(vocab_size, d_model, pad_id).to(DEVICE, dtype)
-    ids, weight = draw_ids(*lead, 3, below=vocab_size), model.table.weight
+    ids = torch.randint(vocab_size, (*lead, 3)).to(DEVICE)
+    weight = model.table.weight
     plain = F.embedding(ids, weight, padding_idx=pad_id)
     pair = model(ids), plain * math.sqrt(d_model)
     same(*pair)
@@ -59,7 +57,7 @@ OTHERS = {f"{x.dtype}": x for x in (IDS.float(), IDS.bool(), IDS.byte())}
 look_up = TokenEmbedding(7, 5)
 build = partial(TokenEmbedding, vocab_size=7, d_model=5)
 test_bad_input_is_refused = refuses(
-    *no_size(build, "vocab_size", "d_model"),
+    *no.size(build, "vocab_size", "d_model"),
     ("pad_id", build, TypeError, "an integer", {"str": "0"}),
     ("pad_id", build, ValueError, "at least 0", {"-1": -1}),
     ("pad_id", build, ValueError, "at most 6", {"7": 7}),

@@ -18,16 +18,10 @@ from lib.heads import (
     record_weights,
     split_heads,
 )
-from tests.library.draw import DEVICE, close, coins, dtype, normal, same, size
-from tests.library.refusals import (
-    by_dtype,
-    by_shape,
-    no_dropout,
-    no_floating_tensor,
-    no_size,
-    no_switch,
-    refuses,
-)
+from tests.library import no
+from tests.library.draw import DEVICE, close, coins, normal, same
+from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, size
 
 WAYS = pytest.mark.parametrize("need_weights", [False, True])
 
@@ -39,16 +33,6 @@ def module(d_model=6, heads=2, dtype=torch.float32, **options):
         nn.init.normal_(made.in_proj.bias)
         nn.init.normal_(made.out_proj.bias)
     return made.to(DEVICE, dtype)
-
-
-def by_hand(multi, query, key, value, **options):
-    """The formula: the output and the weights."""
-    sources = zip((query, key, value), multi.matrices(), strict=True)
-    q, k, v = (
-        split_heads(F.linear(x, *matrix), multi.heads) for x, matrix in sources
-    )
-    output = multi.output(attention(q, k, v, **options))
-    return output, attention_weights(q, k, **options)
 
 
 def narrowed(draw, shape, kept):
@@ -85,41 +69,23 @@ def test_is_attention_in_heads(sources, sizes, lengths, bias, kept, dtype):
     scores = (2, heads, q_len, k_len)
     may = narrowed(coins, scores, kept[0])
     shift = narrowed(partial(normal, scale=3.0, dtype=dtype), scores, kept[1])
-    output, weights = by_hand(
-        copy.deepcopy(multi).double(),
-        *(tensors[name].double() for name in whole),
-        may_attend=may,
-        score_bias=None if shift is None else shift.double(),
+    exact = copy.deepcopy(multi).double()
+    q, k, v = (
+        split_heads(F.linear(tensors[name].double(), *matrix), heads)
+        for name, matrix in zip(whole, exact.matrices(), strict=True)
     )
+    wide = {
+        "may_attend": may,
+        "score_bias": shift if shift is None else shift.double(),
+    }
+    output = exact.output(attention(q, k, v, **wide))
+    weights = attention_weights(q, k, **wide)
     given = [tensors[name] for name in sources]
     options = {"may_attend": may, "score_bias": shift}
     close(multi(*given, **options), output.to(dtype), steps=64)
     both = multi(*given, **options, need_weights=True)
     close(both[0], output.to(dtype), steps=64)
     close(both[1], weights.to(dtype), steps=64)
-
-
-def test_gradients_with_a_bias():
-    """Under a mask by which one sentence may attend to nothing.
-
-    In anomaly mode no step backward may yield NaN, not even a hidden one.
-    """
-    multi, may = module(dtype=torch.float64), coins(2, 2, 3, 5)
-    may[1] = False
-    x, y, bias = (
-        normal(*shape, seed=shape[1], dtype=torch.float64)
-        for shape in ((2, 3, 6), (2, 5, 6), (2, 2, 3, 5))
-    )
-    leaves = [t.requires_grad_() for t in (x, y, bias, *multi.parameters())]
-    options = {"may_attend": may, "score_bias": bias}
-    with torch.autograd.set_detect_anomaly(True):
-        outputs = multi(x, y, **options), by_hand(multi, x, y, y, **options)[0]
-        pair = (
-            torch.autograd.grad(output.square().sum(), leaves)
-            for output in outputs
-        )
-        for ours, wanted in zip(*pair, strict=True):
-            close(ours, wanted, steps=256)
 
 
 def test_weights_are_dropped_after_they_are_given():
@@ -274,13 +240,10 @@ valued, split = partial(multi, Y, Y), partial(split_heads, heads=4)
 test_bad_input_is_refused = refuses(
     *attending(need_weights=False),
     *attending(need_weights=True),
-    *no_size(sizes, "d_model", "heads"),
+    *no.size(sizes, "d_model", "heads"),
     ("d_model", sizes, ValueError, "a multiple of heads=2", {"7": 7}),
-    *no_dropout(build),
-    *no_switch(build, "bias"),
-    *no_floating_tensor(multi, "query"),
-    ("query", multi, ValueError, "3 axes, (batch, length", RANKS),
-    ("query", multi, ValueError, "of width 6", NARROW),
+    *no.dropout(build),
+    *no.switch(build, "bias"),
     *(
         (name, three, *answer)
         for name in ("query", "key", "value")
@@ -297,10 +260,10 @@ test_bad_input_is_refused = refuses(
     ("value", keyed, ValueError, "a key too", {"a value alone": Y}),
     ("value", valued, ValueError, "for each key, (2, 5)", {"(2, 3)": X}),
     ("value", valued, ValueError, "for each key, (2, 5)", {"(1, 5)": Y[:1]}),
-    *no_floating_tensor(split, "x"),
+    *no.floating_tensor(split, "x"),
     ("x", split, ValueError, "3 axes", RANKS),
     ("x", split, ValueError, "multiple of heads=4", by_shape(X)),
-    *no_size(partial(split_heads, X), "heads"),
-    *no_floating_tensor(merge_heads, "x"),
+    *no.size(partial(split_heads, X), "heads"),
+    *no.floating_tensor(merge_heads, "x"),
     ("x", merge_heads, ValueError, "4 axes", by_shape(X, MASK[None])),
 )

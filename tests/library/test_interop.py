@@ -293,11 +293,5 @@ test_what_we_do_not_have_is_refused = refuses(
     ("module", copied, ValueError, "add_zero_attn=False", MORE_KEYS),
     ("module", copied, ValueError, "one axis with a weight", NO_NORMS),
     ("module", copied, ValueError, "relu or gelu", NO_ACTIVATIONS),
-    (
-        "blocks",
-        copied,
-        ValueError,
-        "one",
-        NO_BLOCKS,
-    ),
+    ("blocks", copied, ValueError, "one", NO_BLOCKS),
 )

@@ -11,25 +11,10 @@ from hypothesis import strategies as st
 from torch import nn
 
 from lib.layers import FeedForward, LayerNorm, Residual, layer_norm
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    close,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
-from tests.library.refusals import (
-    by_shape,
-    no_dropout,
-    no_floating_tensor,
-    no_number,
-    no_size,
-    no_switch,
-    refuses,
-)
+from tests.library import no
+from tests.library.draw import DEVICE, DTYPES, close, normal, same
+from tests.library.refusals import by_shape, refuses
+from tests.library.strategies import dtype, lead, size
 
 FUNCTIONS = {
     "relu": F.relu,
@@ -140,7 +125,7 @@ TWO = {"tuple": lambda x: (x, x)}
 
 def of_width_6(layer):
     return [
-        *no_floating_tensor(layer, "x"),
+        *no.floating_tensor(layer, "x"),
         ("x", layer, ValueError, "of width 6", NARROW),
     ]
 
@@ -154,20 +139,20 @@ def no_sublayer(around):
 
 
 test_bad_input_is_refused = refuses(
-    *no_floating_tensor(normed, "x", "weight", "bias"),
+    *no.floating_tensor(normed, "x", "weight", "bias"),
     ("weight", normed, ValueError, "1 axes", by_shape(ROW[:, None])),
     ("x", short, ValueError, "of width 4", by_shape(X)),
-    *no_number(normed, "eps"),
+    *no.number(normed, "eps"),
     ("eps", normed, ValueError, "at least 0", BELOW),
     ("eps", partial(LayerNorm, 6), ValueError, "at least 0", BELOW),
-    *no_switch(partial(LayerNorm, 6), "bias"),
-    *no_size(LayerNorm, "d_model"),
-    *no_size(build, "d_model", "d_ff"),
-    *no_size(Residual, "d_model"),
-    *no_dropout(build),
-    *no_dropout(partial(Residual, 6)),
-    *no_switch(build, "bias"),
-    *no_switch(partial(Residual, 6), "norm_first"),
+    *no.switch(partial(LayerNorm, 6), "bias"),
+    *no.size(LayerNorm, "d_model"),
+    *no.size(build, "d_model", "d_ff"),
+    *no.size(Residual, "d_model"),
+    *no.dropout(build),
+    *no.dropout(partial(Residual, 6)),
+    *no.switch(build, "bias"),
+    *no.switch(partial(Residual, 6), "norm_first"),
     ("activation", build, ValueError, "one of relu, gelu", UNKNOWN),
     ("norm", partial(Residual, 6), TypeError, "a module", NO_NORM),
     *of_width_6(LayerNorm(6)),

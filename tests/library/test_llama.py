@@ -18,7 +18,7 @@ from lib.llama import (
     write_on,
 )
 from lib.modern import Stretch, rotary_steps
-from tests.library.draw import DEVICE, close, refused, same
+from tests.library.draw import DEVICE, close, drawn_ids, refused, same
 from tests.library.llama_files import HONEST, LLAMA_3_1, SIZES, SLOWER
 from tests.library.refusals import refuses
 
@@ -50,9 +50,7 @@ def small(seed=0, **changes):
 
 
 def some_ids(length=9, batch=2):
-    generator = torch.Generator().manual_seed(0)
-    ids = torch.randint(11, (batch, length), generator=generator)
-    return ids.to(DEVICE)
+    return drawn_ids(0, 11, batch, length)
 
 
 @pytest.mark.parametrize(
@@ -243,21 +241,16 @@ test_bad_input_is_refused = refuses(
     ("fields", read_config, TypeError, "Mapping", {"list": [*TINY]}),
     ("model_type", tiny, ValueError, "'llama' or 'mistral'",
      {"'qwen2'": "qwen2", "['llama']": ["llama"], "None": None}),
-    ("hidden_act", tiny, ValueError, "'silu'", {"'gelu'": "gelu"}),
     ("attention_bias", tiny, ValueError, "False", {"True": True, "0": 0}),
-    ("mlp_bias", tiny, ValueError, "False", {"True": True}),
-    ("attention_dropout", tiny, ValueError, "0.0", {"0.1": 0.1}),
     ("partial_rotary_factor", tiny, ValueError, "1.0", {"0.5": 0.5}),
     ("head_dim", tiny, ValueError, "8", {"16": 16}),
     ("sliding_window", tiny, ValueError, "None", {"3": 3}),
     ("use_sliding_window", tiny, ValueError, "False", {"True": True}),
     ("layer_types", tiny, ValueError, "2 times 'full_attention'",
      {"sliding": ["full_attention", "sliding"]}),
-    ("quantization_config", tiny, ValueError, "None", {"bits": {"bits": 4}}),
     ("architectures", tiny, ValueError, "LlamaForCausalLM",
      {"['LlamaModel']": ["LlamaModel"]}),
     ("attn_logit_softcapping", tiny, ValueError, UNKNOWN, {"50.0": 50.0}),
-    ("num_local_experts", tiny, ValueError, UNKNOWN, {"8": 8}),
     ("num_key_value_heads", tiny, ValueError, "a divisor of 4", {"3": 3}),
     ("num_key_value_heads", tiny, ValueError, "at least 1", {"0": 0}),
     ("hidden_size", tiny, ValueError, "a multiple of 4", {"34": 34}),
@@ -265,7 +258,6 @@ test_bad_input_is_refused = refuses(
     ("rms_norm_eps", tiny, ValueError, "at least 0", {"-1.0": -1.0}),
     ("rope_theta", tiny, ValueError, "above 1", {"1.0": 1.0}),
     ("hidden_size", tiny, TypeError, "an integer", {"float": 32.0}),
-    ("num_hidden_layers", tiny, TypeError, "an integer", {"bool": True}),
     ("tie_word_embeddings", tiny, TypeError, "True or False", {"int": 0}),
     ("rms_norm_eps", tiny, TypeError, "a float", {"str": "1e-5"}),
     ("rope_theta", tiny, TypeError, "a number", {"NoneType": None}),

@@ -20,23 +20,10 @@ from lib.masks import (
     padding_mask,
     padding_mask_from_ids,
 )
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    coins,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
-from tests.library.refusals import (
-    by_dtype,
-    by_shape,
-    no_integer,
-    no_size,
-    refuses,
-)
+from tests.library import no
+from tests.library.draw import DEVICE, DTYPES, coins, drawn_ids, normal, same
+from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import dtype, lead, size
 
 whole = st.sampled_from([torch.int32, torch.int64])
 
@@ -58,12 +45,9 @@ def test_padding_mask_is_true_at_the_first_keys(lengths, whole):
 def test_padding_mask_from_ids_is_true_where_there_is_a_token(
     batch, k_len, pad_id, whole
 ):
-    generator = torch.Generator().manual_seed(k_len)
-    ids = torch.randint(4, (batch, k_len), generator=generator)
+    ids = drawn_ids(0, 4, batch, k_len, seed=k_len).to(whole)
     expected = [[[[i != pad_id for i in row]]] for row in ids.tolist()]
-    same(
-        padding_mask_from_ids(ids.to(DEVICE, whole), pad_id), tensor(expected)
-    )
+    same(padding_mask_from_ids(ids, pad_id), tensor(expected))
 
 
 @given(size, st.none() | st.integers(1, 13))
@@ -223,16 +207,16 @@ test_bad_input_is_refused = refuses(
     ("ids", from_ids, TypeError, "a tensor", LIST),
     ("ids", from_ids, TypeError, "integer", NO_IDS),
     ("ids", from_ids, ValueError, "2 axes", by_shape(IDS[0])),
-    *no_integer(real, "pad_id"),
+    *no.integer(real, "pad_id"),
     ("pad_id", real, ValueError, "at least 0", BELOW),
-    *no_size(causal_mask, "length"),
+    *no.size(causal_mask, "length"),
     ("window", window, TypeError, "integer", {"float": 2.0}),
     ("window", window, ValueError, "at least 1", {"0": 0}),
-    *no_size(for_mha, "batch", "heads", "q_len"),
+    *no.size(for_mha, "batch", "heads", "q_len"),
     ("may_attend", to_mha, ValueError, "(batch, heads, q_len", NOT_FOUR),
     ("may_attend", to_mha, ValueError, "k_len) = (2, 3, 5, 7)", MISFITS),
     ("mask", from_key_padding_mask, ValueError, "2 axes", NO_BATCH),
     ("mask", from_mha, ValueError, "(q_len, k_len) or", NOT_TORCHS),
     ("mask", from_mha, ValueError, "batch * 3 heads", {"7": coins(7, 5, 5)}),
-    *no_size(partial(from_attn_mask, coins(6, 5, 5)), "heads"),
+    *no.size(partial(from_attn_mask, coins(6, 5, 5)), "heads"),
 )

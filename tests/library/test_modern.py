@@ -25,8 +25,9 @@ from lib.modern import (
     rotary_steps,
     turn_by,
 )
-from tests.library.draw import DEVICE, DTYPES, close, lead, normal, same, size
+from tests.library.draw import DEVICE, DTYPES, close, normal, same
 from tests.library.refusals import by_dtype, by_shape, refuses
+from tests.library.strategies import lead, size
 
 
 @pytest.mark.parametrize("kind", DTYPES)

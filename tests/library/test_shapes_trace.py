@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from kit.shapes import Step, table, trace, words
-from lib.heads import MultiHeadAttention, record_weights
+from lib.heads import MultiHeadAttention
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import DEVICE, refused, same
 
@@ -76,19 +76,6 @@ def test_nothing_stays_behind(training):
     assert inside(made) == before
     assert torch.equal(torch.get_rng_state(), state)  # no dropout was drawn
     same(made.eval()(*BOTH), wanted)
-
-
-def test_inside_another_recording():
-    made = model()
-    with record_weights(made) as weights:
-        trace(made, *BOTH)
-    assert weights["decoder.blocks.2.cross_attention"].shape == (2, 6, 4, 3)
-
-
-@pytest.mark.bad_input
-def test_no_module_is_refused():
-    with refused(TypeError, "model", "a Module", "str"):
-        trace("model", *BOTH)
 
 
 @pytest.mark.bad_input

@@ -10,17 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.softmax import softmax
-from tests.library.draw import (
-    DEVICE,
-    DTYPES,
-    close,
-    dtype,
-    lead,
-    normal,
-    same,
-    size,
-)
-from tests.library.refusals import no_floating_tensor, no_integer, refuses
+from tests.library import no
+from tests.library.draw import DEVICE, DTYPES, close, normal, same
+from tests.library.refusals import refuses
+from tests.library.strategies import dtype, lead, size
 
 
 @given(lead, size, size, dtype, st.integers(0, 3), st.integers(0, 2))
@@ -71,10 +64,10 @@ X = torch.ones(2, 3)
 along, of_one = partial(softmax, X), partial(softmax, torch.tensor(1.0))
 NO_AXIS = {"2": 2, "-3": -3}
 test_bad_input_is_refused = refuses(
-    *no_floating_tensor(softmax, "x"),
+    *no.floating_tensor(softmax, "x"),
     ("x", softmax, TypeError, "floating-point", {"torch.complex64": X + 1j}),
     ("x", softmax, ValueError, "entry along axis -1", {"(2, 0)": X[:, :0]}),
-    *no_integer(along, "dim"),
+    *no.integer(along, "dim"),
     ("dim", along, ValueError, "an axis of x (shape (2, 3))", NO_AXIS),
     ("dim", of_one, ValueError, "an axis of x (shape ())", {"-1": -1, "0": 0}),
 )

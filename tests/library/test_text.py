@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.text import SPECIALS, Vocabulary, join_words, pad_batch, split_words
+from tests.library import no
 from tests.library.draw import same
-from tests.library.refusals import no_integer, no_switch, refuses
+from tests.library.refusals import refuses
 
 SENTENCE = "Life is short, eat dessert first"
 VOCABULARY = Vocabulary.from_texts([SENTENCE])
@@ -151,7 +152,7 @@ test_bad_input_is_refused = refuses(
         for build in (Vocabulary, from_texts)
         for name in ("split", "join")
     ),
-    *no_switch(partial(VOCABULARY.encode, "Life"), "bos", "eos"),
+    *no.switch(partial(VOCABULARY.encode, "Life"), "bos", "eos"),
     ("ids", decode, TypeError, LIST, NO_IDS),
     ("ids", decode, TypeError, "an integer", NO_ID),
     ("ids", decode, TypeError, "an integer tensor", FLOATS),
@@ -164,6 +165,6 @@ test_bad_input_is_refused = refuses(
     (ROW, pad_beside, TypeError, "integer tensor", FLOATS),
     (ROW, pad_beside, ValueError, "ids from 0", {"-1": [-1]}),
     (ROW, pad_beside, ValueError, "one axis", RANKS),
-    *no_integer(pad, "pad_id"),
+    *no.integer(pad, "pad_id"),
     ("pad_id", pad, ValueError, "at least 0", {"-1": -1}),
 )

@@ -29,8 +29,9 @@ from lib.training import (
     warmup_rate,
 )
 from lib.transformer import Transformer, TransformerConfig
+from tests.library import no
 from tests.library.draw import DEVICE, close, normal, refused, same
-from tests.library.refusals import by_shape, no_integer, no_size, refuses
+from tests.library.refusals import by_shape, refuses
 
 BAD = pytest.mark.bad_input
 
@@ -436,13 +437,13 @@ test_bad_input_is_refused = refuses(
     ("target", loss, TypeError, "integer", {"float": 1.0 * IDS}),
     ("target", loss, ValueError, "0 to 10", {"11": 11 * IDS, "-1": -IDS}),
     ("target", loss, ValueError, "(3,)", by_shape(IDS[:, None])),
-    *no_integer(loss, "pad_id"),
+    *no.integer(loss, "pad_id"),
     ("smoothing", loss, ValueError, "< 1", NO_SHARE),
     ("step", falling, ValueError, "1 to 9", {"0": 0, "10": 10}),
     ("warmup", falling, ValueError, "0 to 8", {"-1": -1, "9": 9}),
     ("steps", falling, ValueError, "at least 1", ZERO),
     ("peak", falling, ValueError, "at least 0", {"-1.0": -1.0}),
-    *no_size(rising, "step", "d_model", "warmup"),
+    *no.size(rising, "step", "d_model", "warmup"),
     ("rate", Recipe, TypeError, "a function", {"float": 0.1}),
     ("smoothing", recipe, ValueError, "< 1", NO_SHARE),
     ("averaging", recipe, ValueError, "< 1", NO_SHARE),
@@ -450,13 +451,13 @@ test_bad_input_is_refused = refuses(
     ("clip", recipe, ValueError, "more than 0", ZERO),
     ("clip", recipe, ValueError, "a finite number", {"nan": math.nan}),
     ("clip", recipe, TypeError, "a number", {"NoneType": None}),
-    *no_integer(recipe, "pad_id"),
+    *no.integer(recipe, "pad_id"),
     ("model", make, TypeError, "a Module", {"NoneType": None}),
     ("recipe", make, TypeError, "a Recipe", {"dict": {}}),
     ("trainer", go, TypeError, "Trainer", {"NoneType": None}),
     ("batches", go, TypeError, "list", {"iterator": iter([])}),
     ("batches", go, ValueError, "at least one", NONE),
-    *no_size(go, "steps", "every"),
+    *no.size(go, "steps", "every"),
     ("batches", match, ValueError, "at least one", NONE),
 )
 

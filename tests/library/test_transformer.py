@@ -1,4 +1,7 @@
-"""lib.transformer: sizes, masks, leaks, tying, and torch's whole model."""
+"""lib.transformer: sizes, masks, leaks and tying.
+
+That its stacks give torch's numbers: test_interop.
+"""
 
 import copy
 import dataclasses
@@ -13,22 +16,13 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.export import Dim
 
-from kit.interop import from_torch
 from lib.efficient import GroupedQueryAttention
 from lib.layers import LayerNorm
 from lib.masks import causal_mask
 from lib.transformer import Tables, Transformer, TransformerConfig, initialise
-from tests.library.draw import DEVICE, close, coins, same
-from tests.library.refusals import (
-    by_dtype,
-    by_shape,
-    no_dropout,
-    no_floating_tensor,
-    no_integer,
-    no_size,
-    no_switch,
-    refuses,
-)
+from tests.library import no
+from tests.library.draw import DEVICE, close, coins, drawn_ids, same
+from tests.library.refusals import by_dtype, by_shape, refuses
 
 SMALL = TransformerConfig(17, 19, 6, 3, 11, 2, 3, 0.25, max_length=13)
 EVERY_TIE = pytest.mark.parametrize("tied", ["none", "target", "all"])
@@ -60,9 +54,7 @@ BOTH = (SOURCE, TARGET)
 
 
 def random_ids(batch, length, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randint(3, 17, (batch, length), generator=generator)
-    return drawn.to(DEVICE)
+    return drawn_ids(3, 17, batch, length, seed=seed)
 
 
 def test_a_config_is_a_value_whose_defaults_are_the_base_model():
@@ -130,10 +122,7 @@ def built():
     return source, (TARGET != 0)[:, None, None] & past, source
 
 
-def test_masks_from_ids():
-    made, (source, target, _) = model(), built()
-    same(made.source_mask(SOURCE), source)
-    same(made.target_mask(TARGET), target)
+def test_masks_from_ids_of_another_pad():
     made = model(pad_id=9)
     for table in made.tables.children():
         assert table.table.padding_idx == 9
@@ -163,39 +152,6 @@ def test_a_mask_of_ones_own_replaces_the_built_one(own, tied):
     close(made(*BOTH, *masks), x @ tables.output_matrix.T, steps=256)
     alone = alone @ tables.output_matrix.T  # decode hides no memory by itself
     close(made.decode(TARGET, memory, masks[1]), alone, steps=256)
-
-
-@ORDERS
-@EVERY_TIE
-def test_gives_the_logits_of_torchs_transformer(norm_first, tied):
-    torch.manual_seed(1)
-    options = {"norm_first": norm_first, "batch_first": True}
-    with pytest.warns(UserWarning, match="nested_tensor"):
-        theirs = nn.Transformer(6, 3, 2, 3, 11, 0.0, **options)
-    for parameter in theirs.parameters():
-        parameter.data += 0.1 * torch.randn_like(parameter)
-    theirs = theirs.to(DEVICE, torch.float64)
-    made = model(norm_first=norm_first, final_norms=True, tied=tied)
-    made.encoder = from_torch(theirs.encoder)
-    made.decoder = from_torch(theirs.decoder)
-    vectors = theirs(
-        made.positions(made.tables.source_embedding(SOURCE)),
-        made.positions(made.tables.target_embedding(TARGET)),
-        tgt_mask=~causal_mask(5, DEVICE)[0, 0],
-        src_key_padding_mask=SOURCE == 0,
-        tgt_key_padding_mask=TARGET == 0,
-        memory_key_padding_mask=SOURCE == 0,
-    )
-    wanted = F.linear(vectors, made.tables.output_matrix)
-    logits = made(*BOTH)
-    assert (logits - wanted).abs().max() < 1e-10
-    tables = [*made.tables.parameters()]
-    gradients = (
-        torch.autograd.grad(out.square().sum(), tables, retain_graph=True)
-        for out in (logits, wanted)
-    )
-    for ours, torchs in zip(*gradients, strict=True):
-        torch.testing.assert_close(ours, torchs, atol=1e-9, rtol=1e-10)
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -311,13 +267,13 @@ def no_mask(place, scores):
 
 
 test_bad_input_is_refused = refuses(
-    *no_size(small, *SIZES),
-    *no_integer(small, *SPECIAL_IDS),
+    *no.size(small, *SIZES),
+    *no.integer(small, *SPECIAL_IDS),
     *((n, small, ValueError, "at least 0", {"-1": -1}) for n in SPECIAL_IDS),
     ("d_model", small, ValueError, "a multiple of heads=3", {"7": 7}),
     ("d_model", small, ValueError, "an even number", {"9": 9}),
-    *no_dropout(small),
-    *no_switch(small, "norm_first", "final_norms"),
+    *no.dropout(small),
+    *no.switch(small, "norm_first", "final_norms"),
     ("activation", small, ValueError, "one of relu, gelu", UNKNOWN),
     ("tied", small, ValueError, "one of none, target, all", NO_WAY),
     ("tied", small, ValueError, 'one size for "all"', {"17 and 19": "all"}),
@@ -328,12 +284,10 @@ test_bad_input_is_refused = refuses(
     ("eos_id", small, ValueError, "another id than bos_id=1", {"same": 1}),
     ("config", Transformer, TypeError, "a TransformerConfig", NO_CONFIG),
     ("config", Tables, TypeError, "a TransformerConfig", NO_CONFIG),
-    *no_ids("source", whole, 17),
     *no_ids("source", encode, 17),
-    *no_ids("target", whole, 19),
     *no_ids("target", decode, 19),
     ("target", whole, ValueError, "the batch of the source", {"1": ONES[:1]}),
-    *no_floating_tensor(remember, "memory"),
+    *no.floating_tensor(remember, "memory"),
     *no_mask(0, "(2, 3, 5, 5)"),
     *no_mask(1, "(2, 3, 5, 5)"),
     *no_mask(2, "(2, 3, 4, 5)"),

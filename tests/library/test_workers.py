@@ -23,12 +23,10 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
 from kit import launching, workers
 from kit.launching import WorkerError, on_workers, what_happened
 from lib import parallel
-from lib.heads import MultiHeadAttention
-from lib.masks import causal_mask
 from lib.parallel import group_of_workers
 from lib.training import Batch
 from lib.transformer import Transformer, TransformerConfig
-from tests.library.draw import normal, refused, same
+from tests.library.draw import normal, refused
 from tests.library.test_parallel import layers
 
 D64 = torch.float64
@@ -96,18 +94,6 @@ def test_a_single_worker_is_the_whole(one, tmp_path, monkeypatch):
     assert found["trained"]["tokens"].diff().max() < 0
     for weight in found["trained"]["weights"]:
         assert weight.dtype == D64
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_four_matrices_are_a_copy_of_the_attention(bias):
-    attention = MultiHeadAttention(8, 4, bias=bias).double()
-    x, mask = normal(2, 5, 8, dtype=D64).cpu(), causal_mask(5)
-    four = workers.FourMatrices(attention)
-    expected = attention(x, may_attend=mask)
-    near(four(x, mask), expected)
-    for weight in four.parameters():
-        weight.data.zero_()
-    same(attention(x, may_attend=mask), expected)
 
 
 def test_the_bytes_of_sums_are_counted_and_no_others(

@@ -3,7 +3,7 @@
 import torch
 
 from lib.transformer import Transformer, TransformerConfig
-from tests.library.draw import DEVICE
+from tests.library.draw import DEVICE, drawn_ids
 
 VOCAB = 11
 
@@ -22,11 +22,10 @@ def build(vocab=VOCAB, seed=0, sharp=3.0, **options):
 
 
 def sources(batch=5, length=7, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(3, 13, (batch, length), generator=generator)
+    ids = drawn_ids(3, 13, batch, length, seed=seed)
     for row in range(batch):
         ids[row, length - row % 4 :] = 0
-    return ids.to(DEVICE)
+    return ids
 
 
 def step_logits(model, source, target):

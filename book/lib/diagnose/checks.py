@@ -340,10 +340,6 @@ def diagnose(
         **convention: how it wants to be called; the fields of
             `lib.diagnose.convention.Convention`, such as axes="n h l d",
             mask="ignore", mask_axes="n k", width=16, heads=2.
-
-    Raises:
-        TypeError: an unknown option, or one of a wrong type.
-        ValueError: an option with an unknown word or an impossible size.
     """
     probe = prepare(attention, call, **convention)
     findings = [examine("call", probe)]

@@ -124,13 +124,6 @@ def module_mask(may_attend: object, shape_wanted: tuple[int, ...]) -> None:
         four_axes(shape_wanted, may_attend=may_attend)
 
 
-def module_bias(score_bias: object, shape_wanted: tuple[int, ...]) -> None:
-    """A bias of rank 4 that broadcasts to (batch, heads, q_len, k_len)."""
-    if score_bias is not None:
-        floating(score_bias=score_bias)
-        four_axes(shape_wanted, score_bias=score_bias)
-
-
 def four_axes(shape_wanted: tuple[int, ...], **named: Tensor) -> None:
     """A mask or bias for every head of every sentence."""
     ((name, tensor),) = named.items()

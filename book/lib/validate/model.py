@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .kinds import INTEGERS, booleans, choice, instance, some_items
-from .masks import module_bias, module_mask
+from .masks import four_axes, module_mask
 from .numbers import (
     between,
     divisible,
@@ -18,7 +18,7 @@ from .numbers import (
     real,
 )
 from .refuse import expect, kind, shape, wrong, wrong_kind
-from .shapes import remembered, shapes
+from .shapes import floating, remembered, shapes
 from .text import id_batch
 
 HEADS = "q: *lead q_len d_head, k: *lead k_len d_head, v: *lead k_len d_value"
@@ -120,8 +120,11 @@ def to_attend(q, k, v, may_attend, score_bias=None) -> None:
     """Queries, keys and values of several heads, a mask and a bias."""
     shapes(HEADS, q=q, k=k, v=v)
     shapes("q: batch heads q_len d_head", q=q)
-    module_mask(may_attend, (*q.shape[:3], k.shape[2]))
-    module_bias(score_bias, (*q.shape[:3], k.shape[2]))
+    scores = (*q.shape[:3], k.shape[2])
+    module_mask(may_attend, scores)
+    if score_bias is not None:
+        floating(score_bias=score_bias)
+        four_axes(scores, score_bias=score_bias)
 
 
 def ids_of(side: str, ids: object, config: object) -> None:
