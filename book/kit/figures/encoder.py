@@ -24,7 +24,7 @@ def encoder_block() -> Axes:
         line(axes, (path, leave), (k, leave))
         if name == "self-attention":
             line(axes, (q, leave), (v, leave))
-            for x, text in zip((q, k, v), "QKV", strict=True):
+            for x, text in ((q, "Q"), (k, "K"), (v, "V")):
                 letter(axes, (x, leave), (x, top), text, None)
             words(axes, (8.9, top + 0.5), "padding\nmask", 9)
             arrow(axes, (8.0, top + 0.5), (6.9, top + 0.5), ls=":")
@@ -58,11 +58,11 @@ def two_looks(row: list[int]) -> Axes:
         box(axes, (i, 0), size, str(number), TOKEN)
         for j, other in enumerate(row):
             if other <= number:
-                style = {"name": f"reads {i} {j}", "lw": 0.8, "head": 6}
-                arrow(axes, (j, 0.3), (i, 1.15), **style)
+                gid = f"reads {i} {j}"
+                arrow(axes, (j, 0.3), (i, 1.15), name=gid, lw=0.8, head=6)
         box(axes, (i, 1.4), size, str(count), PLATE, "count")
-        style = {"name": f"{i} {count}", "lw": 2.2, "head": 13}
-        arrow(axes, (i, 1.7), (count, 3.0), ACCENT, **style)
+        ends = (i, 1.7), (count, 3.0)
+        arrow(axes, *ends, ACCENT, f"{i} {count}", lw=2.2, head=13)
         box(axes, (count, 3.25), size, str(number), TOKEN)
         words(axes, (i, 3.68), i, 9, color=FAINT)
     notes = {
@@ -118,16 +118,14 @@ def treasure_map(places: list[int], start: int, hops: int) -> Axes:
     for i, place in enumerate(places):
         box(axes, (i, 0), (0.8, 0.55), str(place), TOKEN)
         words(axes, (i, -0.5), i, 9, color=FAINT)
-    words(axes, (-0.55, -0.5), "place", 9, ha="right", color=FAINT)
-    words(axes, (-0.55, 0), "holds", 9, ha="right")
+    beside(axes, -0.55, {"place": -0.5}, 9, color=FAINT)
+    beside(axes, -0.55, {"holds": 0}, 9)
     here = start
     for hop in range(hops):
         there = places[here]
-        ahead = 1 if there > here else -1
-        bend = f"arc3,rad={-0.5 * ahead}"
-        style = {"lw": 2.4, "head": 14, "connectionstyle": bend}
-        ends = (here + 0.1 * ahead, 0.32), (there - 0.1 * ahead, 0.32)
-        arrow(axes, *ends, HOPS[hop], **style)
+        ahead = 0.1 if there > here else -0.1
+        ends = (here + ahead, 0.32), (there - ahead, 0.32)
+        arrow(axes, *ends, HOPS[hop], lw=2.4, head=14, bend=-5 * ahead)
         at = (here + there) / 2, 0.48 + 0.22 * abs(there - here)
         words(axes, at, f"hop {hop + 1}: read {places[there]}", 9)
         here = there
