@@ -52,8 +52,7 @@ def too_good(losses: Curves, floor: float) -> Axes:
     axes.axhspan(0, floor, color=ACCENT, alpha=0.16, lw=0)
     dashes = "-", "--", "-.", ":"
     for (name, loss), dash in zip(losses.items(), dashes, strict=False):
-        steps = range(1, len(loss) + 1)
-        (drawn,) = axes.plot(steps, loss, dash, gid=name)
+        (drawn,) = axes.plot(range(1, len(loss) + 1), loss, dash, gid=name)
         above = 0.08 if abs(loss[-1] - floor) < 0.1 else 0  # off the line
         at = (last * 1.02, loss[-1] + above)
         words(axes, at, name, 10, ha="left", color=drawn.get_color())

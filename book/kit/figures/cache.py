@@ -91,8 +91,7 @@ def one_step(tokens: Names, weights: Tensor) -> Axes:
         ("k", 1.7, (last + 0.42, 0.95)),
         ("v", 2.1, (last + 0.42, 3.9)),
     ):
-        colour = ROLE[name.upper()]
-        arrow(axes, (new - 0.35, up), end, colour, f"make {name}")
+        arrow(axes, (new - 0.35, up), end, ROLE[name.upper()], f"make {name}")
     arrow(axes, (query - 0.4, 1.9), (-0.4, 1.9), ROLE["Q"], "asks", lw=1.8)
     return axes
 

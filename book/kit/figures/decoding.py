@@ -54,11 +54,9 @@ def name_tree(names: Names) -> Axes:
             words(axes, near, f"{share[text]:.2f}", 9, **style)
     for row, name in enumerate(leaves):
         whole, at = names.count(name) / len(names), (longest + 0.9, -row)
-        style = {"weight": "bold", "gid": f"leaf {name}"}
-        words(axes, at, f"{whole:.2f}", **style)
+        words(axes, at, f"{whole:.2f}", weight="bold", gid=f"leaf {name}")
     for name, text in ((greedy, "greedy"), (best, "commonest")):
-        at = (len(name) + 0.3, -leaves.index(name))
-        words(axes, at, text, ha="left")
+        words(axes, (len(name) + 0.3, -leaves.index(name)), text, ha="left")
     return axes
 
 
@@ -107,8 +105,7 @@ def cuts(letters: dict[str, dict[str, float]], k: int, p: float) -> Panels:
     row[0].set_ylabel("probability")
     patches = [plt.Rectangle((0, 0), 1, 1, fc=c) for c in kinds.values()]
     named = (f"top-p, p = {p:g}: kept", "cut off")
-    style = {"loc": "outside lower center", "ncols": 2}
-    row[0].figure.legend(patches, named, **style)
+    row[0].figure.legend(patches, named, loc="outside lower center", ncols=2)
     return row
 
 
@@ -162,8 +159,7 @@ def beams(steps: list[Ranking], width: int, first: int = 1) -> Axes:
     places: dict[str, tuple[float, float]] = {}
     for step, ranking in enumerate(steps):
         at = {t: (step * COLUMN, -i) for i, (t, _) in enumerate(ranking)}
-        number = f"step {first + step}"
-        words(axes, (step * COLUMN, 0.75), number, color=FAINT)
+        words(axes, (step * COLUMN, 0.75), f"step {first + step}", color=FAINT)
         for i, (text, p) in enumerate(ranking):
             fate = "ended" if text.endswith(".") else "kept"
             fate = fate if i < width else "pruned"
@@ -173,15 +169,13 @@ def beams(steps: list[Ranking], width: int, first: int = 1) -> Axes:
                 ends = (x + BOX / 2, y), (end - BOX / 2, down)
                 colour = HAIR if fate == "pruned" else INK
                 gid = f"from {parent} to {text}"
-                style = {"lw": 1.0, "head": 6, "zorder": 1}
-                arrow(axes, *ends, colour, gid, **style)
+                arrow(axes, *ends, colour, gid, lw=1.0, head=6, zorder=1)
             _candidate(axes, at[text], text, p, fate)
         places = {text: at[text] for text, _ in ranking[:width]}
     for i, (fate, (face, _, edge, _)) in enumerate(FATES.items()):
         corner = ((0.15 + 0.3 * i) * right, -tallest - 0.16)
         cell(axes, corner, (0.4, 0.28), face, alpha=0.6, ec=edge)
-        after = (corner[0] + 0.5, -tallest - 0.02)
-        words(axes, after, fate, 9.5, ha="left")
+        words(axes, (corner[0] + 0.5, -tallest - 0.02), fate, 9.5, ha="left")
     return axes
 
 

@@ -111,8 +111,7 @@ def row_in_blocks(scores: list[Numbers], values: list[Numbers]) -> Axes:
             box(axes, (x, 2.7), size, f"{value:g}", VALUE)
         fade, m = math.exp(m - max(m, *row)), max(m, *row)
         if b:
-            ends = (centre - 2.7, 1.1), (centre - 0.9, 1.1)
-            arrow(axes, *ends, INK, lw=1.4)
+            arrow(axes, (centre - 2.7, 1.1), (centre - 0.9, 1.1), INK, lw=1.4)
             words(axes, (centre - 1.8, 1.4), f"s, c × {fade:.2f}", 9.5)
         e = [math.exp(score - m) for score in row]
         s = s * fade + sum(e)

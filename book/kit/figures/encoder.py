@@ -98,8 +98,7 @@ def looks(
             shaded(axes, cells, names, columns)
             entries(axes, [[_share(w) for w in row] for row in cells], 9)
         else:
-            top = max(map(max, cells))
-            shaded(axes, cells, names, columns, "Blues", top)
+            shaded(axes, cells, names, columns, "Blues", max(map(max, cells)))
             axes.set_xticks(range(0, len(columns), 2), columns[::2])
         axes.set(xlabel=labels[1])
         axes.set_title(title, fontsize=10)

@@ -47,8 +47,7 @@ def side_by_side(shapes: dict[str, tuple[int, int]]) -> Axes:
             arrow(axes, (0, 0.25), (x + shift, 1.0), ROLE[role])
             name = f"$W_{role.lower()}^{h + 1}$"
             box(axes, (x + shift, 1.22), (0.68, 0.44), name, ROLE[role])
-            end = (x + 0.8 * shift, 1.95)
-            arrow(axes, (x + shift, 1.44), end, ROLE[role])
+            arrow(axes, (x + shift, 1.44), (x + 0.8 * shift, 1.95), ROLE[role])
         box(axes, (x, 2.25), (2.3, 0.6), "attention")
         arrow(axes, (x, 2.55), (x, 3.1), HEADS[h])
         words(axes, (x + 0.12, 2.8), text["head"], 9, ha="left")

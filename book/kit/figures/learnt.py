@@ -122,8 +122,7 @@ def splice(
     _memory(axes, 2.6, "what the decoder sees", new, "new")
     _memory(axes, 0.0, "memory of the English text", taken)
     style = {"lw": 2.2, "head": 13}
-    ends = ((c + d) / 2, 1.05), (a + (d - c) / 2, 2.5)
-    arrow(axes, *ends, ACCENT, **style)
+    arrow(axes, ((c + d) / 2, 1.05), (a + (d - c) / 2, 2.5), ACCENT, **style)
     arrow(axes, (a - 1.5, 5.1), (a - 1.5, 3.65), FAINT, **style)
     return axes
 

@@ -12,8 +12,7 @@ from .plots import seams, shaded, two_digits
 def reads_and_says(reads: Names, says: Names) -> Axes:
     """Row t: the tokens up to t, the hidden ones, and what must be said."""
     many = len(reads)
-    ylim = (many - 0.35, -1.05)
-    axes = drawing(0.5 + 0.42 * many, (-0.1, many + 2.1), ylim)
+    axes = drawing(0.5 + 0.42 * many, (-0.1, many + 2.1), (many - 0.35, -1.05))
     words(axes, (many / 2 - 0.05, -0.8), "reads", color=FAINT)
     words(axes, (many + 1.4, -0.8), "must say", color=FAINT)
     small = {"fontsize": 9}

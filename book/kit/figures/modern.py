@@ -116,8 +116,7 @@ def kept_angles(tokens: Names, place: int) -> Axes:
         x, turned, colour, name = j, j, ROLE["K"], f"key {j}"
         if j == last:
             x, turned, colour, name = j + 0.35, place, ROLE["Q"], "query"
-        style = {"fc": "white", "ec": FAINT, "lw": 0.8}
-        axes.add_patch(Circle((x, 0.1), 0.4, **style))
+        axes.add_patch(Circle((x, 0.1), 0.4, fc="white", ec=FAINT, lw=0.8))
         cos, sin = math.cos(0.3 * turned), math.sin(0.3 * turned)
         end = (x + 0.38 * cos, 0.1 + 0.38 * sin)
         arrow(axes, (x, 0.1), end, colour, name, lw=2, head=8)
@@ -169,10 +168,8 @@ def biases(lines: Named, steps: Tensor, window: int) -> Axes:
         y = numbers(bias)
         axes.plot(y, color=colour, lw=1.8)
         end = max(j for j, down in enumerate(y) if down > -6)  # in the picture
-        style = {"ha": "left", "color": ACCENT}
-        words(axes, (end + 1.0, y[end]), name, 9.5, **style)
-    style = {"color": SECOND, "lw": 2.2, "where": "mid"}
-    axes.step(range(many), numbers(steps), **style)
+        words(axes, (end + 1.0, y[end]), name, 9.5, ha="left", color=ACCENT)
+    axes.step(range(many), numbers(steps), color=SECOND, lw=2.2, where="mid")
     words(axes, (many * 0.3, 2.0), "T5 (to be learnt)", 9.5, color=SECOND)
     axes.axvline(window - 0.5, color=FAINT, ls=":")
     style = {"ha": "left", "color": FAINT}

@@ -56,8 +56,7 @@ def there_and_back(forward: Names, backward: Names) -> Axes:
     axes = drawing(4.4, (-4.95, 4.95), (-5.4, 1.8))
     ways = {"forward": (forward, 0), "backward": (backward, -3.6)}
     for name, (texts, y) in ways.items():
-        style = {"ha": "left", "weight": "bold"}
-        words(axes, (-4.9, y + 1.5), name, 11, **style)
+        words(axes, (-4.9, y + 1.5), name, 11, ha="left", weight="bold")
         box(axes, (-4.0, y), (1.9, 1.1), texts[0], TOKEN)
         box(axes, (4.0, y), (1.9, 1.1), texts[3], OUTPUT)
         for x, node in ((-1.95, "f"), (1.95, "g")):
