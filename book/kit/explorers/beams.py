@@ -28,7 +28,6 @@ def beam_explorer(
     vocabulary: Vocabulary,
     sources: dict[str, Tensor],
     start: str,
-    width: int = 3,
 ) -> Explorer:
     """A search step by step: what is kept and what is pruned.
 
@@ -37,17 +36,16 @@ def beam_explorer(
         vocabulary: of what it writes.
         sources: token ids of what can be asked, by what the reader sees.
         start: the source to begin with.
-        width: the number of beams to begin with.
     """
     trees = {
         name: tree(letters_after(model, vocabulary, source))
         for name, source in sources.items()
     }
-    return of_trees(trees, start, width)
+    return of_trees(trees, start)
 
 
-def of_trees(trees: dict[str, Table], start: str, width: int) -> Explorer:
-    """The explorer of trees that are known."""
+def of_trees(trees: dict[str, Table], start: str, width: int = 3) -> Explorer:
+    """The explorer of trees that are known; `width` beams to begin with."""
     return LiveExplorer(
         "beam-explorer",
         steps_as_table(trees[start], start, width),

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import torch
 
-from .canvas import bare, drawing, each, numbers, panels
+from .canvas import bare, drawing, each, numbers, panels, titled
 from .colours import ACCENT, FAINT, INK, OUTPUT, PLATE, ROLE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, entry, words
@@ -171,9 +171,8 @@ def picture(colours: Tensor, asked: Named) -> Panels:
     """
     maps = {"the picture": colours} | {f"“{w}”": p for w, p in asked.items()}
     row = panels(1, len(maps), 1.75)
-    for axes, (title, table) in zip(row, maps.items(), strict=True):
+    for axes, table in titled(row, maps, fontsize=9.5):
         axes.imshow(numbers(table), vmin=0, vmax=1, cmap="Blues")
-        axes.set_title(title, fontsize=9.5)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set(color=FAINT, visible=True)
     return row

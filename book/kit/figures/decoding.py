@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from .canvas import drawing, numbers, panels, plot
+from .canvas import drawing, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, GREY, HAIR, INK, SECOND
 from .kinds import Axes, Named, Names, Numbers, Panels
 from .marks import arrow, cell, line, words
@@ -91,7 +91,7 @@ def cuts(letters: dict[str, dict[str, float]], k: int, p: float) -> Panels:
     """
     row = panels(1, len(letters), 2.8, sharey=True)
     kinds = {"in": SECOND, "out": CUT}
-    for axes, (title, shares) in zip(row, letters.items(), strict=True):
+    for axes, shares in titled(row, letters):
         before = 0.0
         for i, share in enumerate(shares.values()):
             gid = "in" if before < p else "out"
@@ -101,7 +101,7 @@ def cuts(letters: dict[str, dict[str, float]], k: int, p: float) -> Panels:
         axes.text(k - 0.3, 0.93, f"top-k, k = {k}", fontsize=9.5)
         axes.set_xticks(range(len(shares)), shares)
         axes.tick_params(axis="x", length=0, labelcolor=INK)
-        axes.set(title=title, ylim=(0, 1.02))
+        axes.set_ylim(0, 1.02)
     row[0].set_ylabel("probability")
     patches = [plt.Rectangle((0, 0), 1, 1, fc=c) for c in kinds.values()]
     named = (f"top-p, p = {p:g}: kept", "cut off")
@@ -115,10 +115,10 @@ def quality_and_variety(
     """The share of real names, and how many different ones, by temperature."""
     both = panels(1, 2, 2.5)
     named = {"share of real names": real, "different real names": different}
-    for axes, (title, values) in zip(both, named.items(), strict=True):
+    for axes, values in titled(both, named):
         axes.plot(temperatures, values, "o-", color="C0")
-        axes.set(title=title, xlabel="temperature", xlim=(0, None))
-        axes.set_ylim(0, 1.12 * max(values))
+        axes.set(xlim=(0, None), ylim=(0, 1.12 * max(values)))
+        axes.set_xlabel("temperature")
         axes.grid(True, axis="y")
     return both
 

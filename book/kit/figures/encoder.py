@@ -1,6 +1,6 @@
 """Chapter 8: the block of an encoder, and what a row of numbers looks at."""
 
-from .canvas import drawing, numbers, panels, plot
+from .canvas import drawing, numbers, panels, plot, titled
 from .colours import ACCENT, BROWN, FAINT, PLATE, SECOND, TOKEN
 from .kinds import Axes, Names, Numbers, Pair, Panels, Tensor
 from .marks import arrow, beside, box, cell, letter, line, stop, words
@@ -89,9 +89,7 @@ def looks(
     wide = [10 if len(columns) <= 8 else 12 for _, columns in maps.values()]
     style = {"gridspec_kw": {"width_ratios": wide, "wspace": 0.06}}
     line = panels(1, len(maps), 1.3 + 0.29 * len(rows), **style)
-    for axes, (title, (weights, columns)) in zip(
-        line, maps.items(), strict=True
-    ):
+    for axes, (weights, columns) in titled(line, maps, fontsize=10):
         cells = numbers(weights)
         names = rows if axes is line[0] else [""] * len(rows)
         if len(columns) <= 8:
@@ -101,7 +99,6 @@ def looks(
             shaded(axes, cells, names, columns, "Blues", max(map(max, cells)))
             axes.set_xticks(range(0, len(columns), 2), columns[::2])
         axes.set(xlabel=labels[1])
-        axes.set_title(title, fontsize=10)
     line[0].set_ylabel(labels[0])
     return line
 

@@ -1,6 +1,6 @@
 """Chapter 5: attention in heads, and how vectors are cut into them."""
 
-from .canvas import drawing, each, numbers, panels
+from .canvas import drawing, each, numbers, panels, titled
 from .colours import ACCENT, BROWN, INK, OUTPUT, QUIET, ROLE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, entry, words
@@ -140,10 +140,10 @@ def head_maps(maps: Named, labels: Names) -> Panels:
     A panel's weights are read back with `axes.images[0].get_array()`.
     """
     row = panels(1, len(maps), 1.3 + 0.3 * len(labels), sharey=True)
-    for axes, (title, weights) in zip(row, maps.items(), strict=True):
+    for axes, weights in titled(row, maps):
         shaded(axes, numbers(weights), labels, labels)
         axes.tick_params(axis="x", rotation=45)
-        axes.set(title=title, xlabel="key")
+        axes.set_xlabel("key")
         entries(axes, two_digits(numbers(weights)), 9)
     row[0].set_ylabel("query")
     return row

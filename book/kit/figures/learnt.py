@@ -2,7 +2,7 @@
 
 from matplotlib.colors import LinearSegmentedColormap
 
-from .canvas import bare, drawing, numbers, panels, plot
+from .canvas import bare, drawing, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, HAIR, INK, PLATE, SECOND, TOKEN
 from .kinds import Axes, Curves, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, line, visible, words
@@ -168,7 +168,7 @@ def differences(parts: dict[str, Named]) -> Panels:
     height = 1.0 * len(parts) + 0.25 * sum(many)
     ratios = [n + 1.5 for n in many]
     drawn = panels(len(parts), 1, height, height_ratios=ratios)
-    for axes, (title, named) in zip(drawn, parts.items(), strict=True):
+    for axes, named in titled(drawn, parts):
         axes.axvline(0, color=FAINT, lw=1)
         for row, values in enumerate(named.values()):
             dots, mean = numbers(values), values.mean().item()
@@ -180,7 +180,6 @@ def differences(parts: dict[str, Named]) -> Panels:
             axes.plot([mean], [row], "|", **style)
         axes.set_yticks(range(len(named)), list(named))
         axes.set_ylim(len(named) - 0.4, -0.6)
-        axes.set_title(title)
         axes.grid(axis="x")
         axes.tick_params(axis="y", length=0)
     drawn[-1].set_xlabel("points of exact match gained")

@@ -2,7 +2,7 @@
 
 from matplotlib.patches import ConnectionPatch
 
-from .canvas import drawing, each, numbers, panels
+from .canvas import drawing, each, numbers, panels, titled
 from .colours import ACCENT, FAINT, INK, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, words
@@ -85,12 +85,11 @@ def mask_panels(masks: Named, rows: Names, columns: Names) -> Panels:
     """Boolean matrices, two in a row: blue with a dot = may attend."""
     lines = -(-len(masks) // 2)
     grid = panels(lines, 2, 0.5 + 1.9 * lines)
-    for axes, (title, mask) in zip(grid, masks.items(), strict=True):
+    for axes, mask in titled(grid, masks):
         mask = mask.expand(len(rows), len(columns))
         shaded(axes, numbers(mask), rows, columns, "Blues", 1.6)
         i, j = mask.nonzero(as_tuple=True)
         axes.plot(j.tolist(), i.tolist(), "o", color="white", markersize=3)
-        axes.set_title(title)
         seams(axes, len(rows), len(columns))
         axes.label_outer()
     return grid

@@ -138,15 +138,15 @@ def reach(knows: Tensor, tokens: Names) -> Axes:
     heights, length = knows.shape
     xlim, ylim = (-2.0, length + 0.1), (-0.15, 1.5 * heights - 0.4)
     axes = drawing(0.45 + 0.62 * heights, xlim, ylim)
-    look = {"ec": FAINT, "lw": 0.7}
+    style = {"ec": FAINT, "lw": 0.7, "look": {"fontsize": 9.5}}
     for h, row in enumerate(knows.tolist()):
         low, name = 1.5 * h, f"layer {h}" if h else "input"
         words(axes, (-0.3, low + 0.5), name, 9.5, ha="right")
         for j, informed in enumerate(row):
             gid = f"{'knows' if informed else 'not'} {h} {j}"
             colour = BEHIND if informed else "white"
-            cell(axes, (j + 0.06, low), (0.88, 1), colour, gid=gid, **look)
-            words(axes, (j + 0.5, low + 0.5), tokens[j], 9.5)
+            where = (j + 0.06, low), (0.88, 1)
+            entry(axes, *where, tokens[j], colour, gid=gid, **style)
         if h:  # from the last informed place below to the newly informed
             start = knows[h - 1].nonzero().max().item()
             for end in range(start, length):
@@ -187,8 +187,7 @@ def one_row(ids: Names, targets: Names) -> Axes:
         colour = TOKEN if not target and token != "B" else PLATE
         entry(axes, (j + 0.04, 1.5), (0.92, 1), token, colour)
         if target:
-            at, size = (j + 0.04, 0), (0.92, 1)
-            entry(axes, at, size, target, ACCENT, alpha=0.55)
+            entry(axes, (j + 0.04, 0), (0.92, 1), target, ACCENT, alpha=0.55)
             arrow(axes, (j + 0.5, 1.45), (j + 0.5, 1.02), INK, lw=0.8)
     beside(axes, -0.3, {"reads": 2, "must say": 0.5}, 9.5)
     first = next(j for j, target in enumerate(targets) if target)

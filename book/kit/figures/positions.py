@@ -4,7 +4,7 @@ import math
 
 from matplotlib.patches import Circle
 
-from .canvas import drawing, frameless, numbers, panels, plot
+from .canvas import drawing, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, INK, KEY, PLATE, QUERY, SECOND, SIGNED
 from .kinds import Axes, Named, Names, Numbers, Panels, Tensor
 from .marks import arrow, cell, line, words
@@ -216,14 +216,13 @@ def place_maps(maps: Named, trained: int) -> Panels:
     A panel's shares are read back with `axes.images[0].get_array()`.
     """
     both = panels(1, len(maps), 3.9, sharey=True)
-    for axes, (title, shares) in zip(both, maps.items(), strict=True):
+    for axes, shares in titled(both, maps):
         drawn = axes.imshow(numbers(shares), vmin=0, vmax=1, cmap=SIGNED)
         for colour, width in (("white", 4.5), ("black", 1.6)):
             size, frame = (trained - 0.04,) * 2, {"ec": colour, "lw": width}
             cell(axes, (-0.46, -0.46), size, "none", **frame)
-        axes.set(title=title, xlabel="place of B")
         ticks = range(0, len(shares), 5)
-        axes.set(xticks=ticks, yticks=ticks)
+        axes.set(xticks=ticks, yticks=ticks, xlabel="place of B")
     both[0].set_ylabel("place of A")
     bar = axes.figure.colorbar(drawn, ax=both, location="bottom", shrink=0.5)
     bar.set_label("says “A first”")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .canvas import bare, frameless, numbers, panels, plot
+from .canvas import bare, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, HAIR, INK, KEY, MAY, QUERY, SECOND
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, line, words
@@ -157,7 +157,7 @@ def spread(groups: Named, label: str) -> Panels:
     """
     stack = panels(len(groups), 1, 3.6, sharex=True, sharey=True)
     edges = [10 ** (e / 4) for e in range(-24, 8)]
-    for axes, (name, values) in zip(stack, groups.items(), strict=True):
+    for axes, values in titled(stack, groups):
         sizes = values.cpu().double().clamp(min=edges[0])
         axes.hist(numbers(sizes), edges, color=HAIR, ec="white", lw=0.8)
         for text, colour in (("median", ACCENT), ("mean", SECOND)):
@@ -166,7 +166,6 @@ def spread(groups: Named, label: str) -> Panels:
             axes.axvline(x, color=colour, lw=2.2, **style)
         axes.set_xscale("log")
         axes.minorticks_off()
-        axes.set_title(name)
         axes.legend(loc="upper left")
     stack[-1].set_xlabel(label)
     axes.figure.supylabel("queries", fontsize=10.5)

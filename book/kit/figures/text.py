@@ -2,7 +2,7 @@
 
 import math
 
-from .canvas import drawing, each, frameless, numbers, panels, plot
+from .canvas import drawing, each, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, HAIR, INK, PLATE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Numbers, Pair, Panels, Tensor
 from .marks import arrow, beside, cell, entry, words
@@ -128,7 +128,7 @@ def word_map(maps: Named, labels: Names, kinds: dict[str, Names]) -> Panels:
     """Words as points of the plane, side by side; each kind has its mark."""
     row = panels(1, len(maps), 3.0)
     kind = {w: i % 6 for i, k in enumerate(kinds.values()) for w in k}
-    for axes, (title, vectors) in zip(row, maps.items(), strict=True):
+    for axes, vectors in titled(row, maps):
         points = numbers(vectors)
         for point, label in zip(points, labels, strict=True):
             mark, colour = DOTS[kind[label]], f"C{kind[label]}"
@@ -138,7 +138,6 @@ def word_map(maps: Named, labels: Names, kinds: dict[str, Names]) -> Panels:
         middles = [(low + high) / 2 for low, high in ends]
         xlim, ylim = ((m - half, m + half) for m in middles)
         axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], box_aspect=1)
-        axes.set_title(title)
         axes.spines[:].set(visible=True, color=HAIR)
     axes.figure.draw_without_rendering()  # so that the axes know their places
     for axes, vectors in zip(row, maps.values(), strict=True):
