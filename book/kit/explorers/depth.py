@@ -21,10 +21,11 @@ def depth_explorer(path: str) -> Explorer:
         path: the record of `make bench`.
     """
     record = json.loads(Path(path).read_text(encoding="utf-8"))
-    rows = {
-        name: ends(by_depth[str(DEPTH)])
-        for name, by_depth in record["runs"].items()
-    }
+    rows = {}
+    for name, by_depth in record["runs"].items():
+        found = by_depth[str(DEPTH)]
+        top, bottom = found["size"]["mean"][-1], found["gradient"]["mean"][0]
+        rows[name] = [as_number(10**top), as_number(10**bottom)]
     fallback = table(
         f"A stack of {DEPTH} new blocks, a gradient of 1 put on its output",
         ["blocks with", "size of the output", "gradient at the input"],
@@ -37,12 +38,6 @@ def depth_explorer(path: str) -> Explorer:
         arrangement="no residual",
         depth=DEPTH,
     )
-
-
-def ends(found: dict) -> list[str]:
-    """What leaves the last block, and what arrives at the first."""
-    top, bottom = found["size"]["mean"][-1], found["gradient"]["mean"][0]
-    return [as_number(10**top), as_number(10**bottom)]
 
 
 def as_number(size: float) -> str:

@@ -15,6 +15,7 @@ FATES = {  # of a candidate: face, how strong, edge, colour of its words
     "ended": (ACCENT, 0.45, ACCENT, INK),
     "pruned": ("white", 1.0, GREY, "#6B6B6B"),
 }
+DOT = {"fc": "white", "ec": "none", "boxstyle": "circle,pad=0.12"}
 CUT = "#A8A8A8"  # a bar that is left out
 COLUMN = 1.36  # from one step to the next
 BOX, ROW = 1.08, 0.86  # the size of a candidate
@@ -44,7 +45,8 @@ def name_tree(names: Names) -> Axes:
                 if path.startswith(text):
                     style = {"color": colour, "gid": f"{name} {text}"}
                     line(axes, before, at, lw=3, zorder=2, **style)
-        _letter(axes, at, text)
+        sign, size = ("■", 6) if text.endswith(".") else (text[-1], 11)
+        words(axes, at, sign, size, bbox=DOT, zorder=3)
         if share[text] < 1:
             forks = sum(b[:-1] == text for b in share) > 1
             falls = before and at[1] < before[1]
@@ -58,14 +60,6 @@ def name_tree(names: Names) -> Axes:
     for name, text in ((greedy, "greedy"), (best, "commonest")):
         words(axes, (len(name) + 0.3, -leaves.index(name)), text, ha="left")
     return axes
-
-
-def _letter(axes, at, text) -> None:
-    """The last letter of a text, on a white dot."""
-    ended = text.endswith(".")
-    dot = {"fc": "white", "ec": "none", "boxstyle": "circle,pad=0.12"}
-    style = {"bbox": dot, "zorder": 3}
-    words(axes, at, "■" if ended else text[-1], 6 if ended else 11, **style)
 
 
 def _shares(names: Names) -> dict[str, float]:

@@ -92,12 +92,11 @@ def character_maps(maps: Named, rows: str, columns: str) -> Panels:
     back with `axes.images[0].get_array()`.
     """
     both, letters = panels(2, 1, 5.5), list(map(visible, columns))
-    for axes, (title, matrix), colours in zip(
-        both, maps.items(), ("Blues", NEED), strict=True
-    ):
+    for axes, matrix in titled(both, maps):
+        colours = "Blues" if axes is both[0] else NEED
         shaded(axes, numbers(matrix), list(rows), letters, colours)
         axes.spines[:].set(color=HAIR, visible=True)
-        axes.set(title=title, ylabel="written")
+        axes.set_ylabel("written")
         axes.tick_params(pad=2)
     both[1].set_xlabel("character of the source")
     return both
