@@ -33,12 +33,7 @@ def styles(language: str) -> tuple[str, ...]:
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st: the English ordinal of a number.
-
-    Raises:
-        TypeError: it is not an integer.
-        ValueError: it is below 1.
-    """
+    """1st, 2nd, 3rd, 4th, 11th, 21st: the English ordinal of a number."""
     validate.positive(number=number)
     teens = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teens else ENDINGS.get(number % 10, 'th')}"
@@ -65,11 +60,6 @@ def write(day: date, language: str, style: str) -> str:
     White space of every kind becomes a plain space. The language is one or a
     locale that Babel knows, of `LANGUAGES` or not; the style is one of
     `styles(language)`.
-
-    Raises:
-        TypeError: the day is not a date, or a name not a string.
-        ValueError: Babel does not know the language, or the language not
-            the style.
     """
     validate.written(day, language, style, styles(language))
     text = format_date(day, babel_format(language, style, day.day), language)
@@ -89,10 +79,6 @@ def splits(seed: int = 0, held_out: int = 5_000) -> dict[str, list[date]]:
 
     No day is in two parts: what a model is tested on it has never seen, in
     no language. As many days are held out for validation as for the test.
-
-    Raises:
-        TypeError: a number is not an integer.
-        ValueError: `held_out` is below 1, or leaves nothing to train on.
     """
     total = (LAST - FIRST).days + 1
     validate.integer("seed", seed)
@@ -118,11 +104,6 @@ def generate(
     a quarter in upper case. By default there is one example for each day;
     where `count` is larger, the days are used from the start again. All
     languages have equal chances.
-
-    Raises:
-        TypeError: a day is not a date, a number not an integer, or a
-            language not a string.
-        ValueError: there is no day or no language, or one is unknown.
     """
     validate.to_generate(days, count, seed, languages)
     count = len(days) if count is None else count
@@ -137,23 +118,14 @@ def generate(
 
 
 def characters(texts: Sequence[str]) -> Vocabulary:
-    """The vocabulary of every character that occurs in the texts.
-
-    Raises:
-        TypeError: `texts` is one string, or holds something else.
-    """
+    """The vocabulary of every character that occurs in the texts."""
     return Vocabulary.from_texts(texts, split=list, join="".join)
 
 
 def collate(
     examples: Sequence[Example], source: Vocabulary, target: Vocabulary
 ) -> Batch:
-    """One batch of all the examples, in their order.
-
-    Raises:
-        TypeError: an argument is not of the kind in the signature.
-        ValueError: there is no example.
-    """
+    """One batch of all the examples, in their order."""
     validate.collatable(examples, Vocabulary, source, target)
     return Batch(
         pad_batch([source.encode(e.text) for e in examples]),
@@ -175,10 +147,6 @@ def batches(
     With buckets, texts of similar length come together and less is padding:
     `bucket` batches are sorted by length together, and 1 sorts nothing. The
     price: such a batch holds few languages and styles.
-
-    Raises:
-        TypeError: an argument is not of the kind in the signature.
-        ValueError: there is no example, or a number is below 1.
     """
     validate.positive(size=size, bucket=bucket)
     validate.integer("seed", seed)

@@ -56,8 +56,6 @@ def on_workers(
         One result for each worker, on the CPU.
 
     Raises:
-        TypeError: an argument is of another kind.
-        ValueError: a number is below 1.
         WorkerError: a worker failed or died; the others were stopped.
         TimeoutError: the limit has passed; all were stopped.
     """

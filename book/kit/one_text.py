@@ -25,10 +25,6 @@ def one_text(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
 
     The source of the batch is the text by itself; `decoder_input` is the row
     without EOS, filled up with PAD.
-
-    Raises:
-        TypeError: an argument is not of the kind in the signature.
-        ValueError: there is no example.
     """
     validate.collatable(examples, Vocabulary, vocabulary, vocabulary)
     texts = [vocabulary.encode(e.text) for e in examples]
@@ -49,12 +45,7 @@ def one_text_batches(
     bucket: int = 1,
     seed: int = 0,
 ) -> list[Batch]:
-    """All examples in batches, shuffled and in buckets as `kit.dates` does.
-
-    Raises:
-        TypeError: an argument is not of the kind in the signature.
-        ValueError: there is no example, or a number is below 1.
-    """
+    """All examples in batches, shuffled and in buckets as `kit.dates` does."""
     validate.positive(size=size, bucket=bucket)
     parts = in_buckets(examples, size, bucket, seed)
     return [one_text(part, vocabulary) for part in parts]

@@ -4,6 +4,7 @@ Not taught. Chapter 10 and the page of shapes print what is recorded here;
 nothing is computed from the configuration.
 """
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from unittest.mock import patch
@@ -38,10 +39,6 @@ def trace(model: nn.Module, source: Tensor, target: Tensor) -> list[Step]:
 
     Of each stack the first block is looked into. The model is a `Transformer`
     of the library, or one that a page defines with its text.
-
-    Raises:
-        TypeError: not a module, or ids that are not integers.
-        ValueError: ids that the model refuses.
     """
     validate.instance(nn.Module, model=model)
     with evaluation(model), _Watch() as watch:
@@ -51,11 +48,7 @@ def trace(model: nn.Module, source: Tensor, target: Tensor) -> list[Step]:
 
 
 def words(model: nn.Module, source: Tensor, target: Tensor) -> dict:
-    """The name of each size, as in {1: "1", 2: "batch", 30: "d_model"}.
-
-    Raises:
-        ValueError: two axes have the same size, so that it names neither.
-    """
+    """The name of each size, as in {1: "1", 2: "batch", 30: "d_model"}."""
     config = model.config
     axes = {
         "1": 1,
@@ -131,11 +124,11 @@ class _Watch(ExitStack):
         where = where or self.steps[-1].where
         self.steps.append(Step(where, name, tuple(tensor.shape)))
 
-    def output(self, module: nn.Module, where: str | None, name: str) -> None:
-        def hook(module, args, output):
-            self.add(where, name, output)
-
+    def after(self, module: nn.Module, hook: Callable) -> None:
         self.enter_context(module.register_forward_hook(hook))
+
+    def output(self, module: nn.Module, where: str | None, name: str) -> None:
+        self.after(module, lambda _, args, out: self.add(where, name, out))
 
     def embedding(self, module: nn.Module) -> None:
         def hook(module, args, output):
@@ -143,7 +136,7 @@ class _Watch(ExitStack):
             self.add(side, "ids", args[0])
             self.add(side, "embedding", output)
 
-        self.enter_context(module.register_forward_hook(hook))
+        self.after(module, hook)
 
     def attention(self, module: MultiHeadAttention, where: str) -> None:
         attend = module.attend
@@ -157,9 +150,9 @@ class _Watch(ExitStack):
             self.add(where, "weights", weights)
             return context, weights
 
-        def merged(module, args):
+        def merged(_, args, out):
             self.add(where, "heads merged", args[0])
 
         self.enter_context(patch.object(module, "attend", weigh))
-        self.enter_context(module.out_proj.register_forward_pre_hook(merged))
+        self.after(module.out_proj, merged)
         self.output(module, where, "output")

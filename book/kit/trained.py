@@ -41,10 +41,6 @@ def date_model(
     Args:
         device: where it computes.
         folder: holds `dates.safetensors` and `dates.json`.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        ValueError: the weights are not those of the card.
     """
     weights, card = read_kept("dates", folder)
     model = ready(Transformer, TransformerConfig(**card["config"]), weights)

@@ -45,9 +45,6 @@ class FourMatrices(nn.Module):
 
     `parallelize_module` may narrow the first three; the number of heads
     follows their width.
-
-    Raises:
-        TypeError: it is not an attention.
     """
 
     def __init__(self, attention: MultiHeadAttention):

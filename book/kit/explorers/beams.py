@@ -1,6 +1,7 @@
 """The tree of a beam search, for chapter 13. Not taught."""
 
 from collections.abc import Callable
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -27,7 +28,6 @@ def beam_explorer(
     vocabulary: Vocabulary,
     sources: dict[str, Tensor],
     start: str,
-    width: int = 3,
 ) -> Explorer:
     """A search step by step: what is kept and what is pruned.
 
@@ -36,17 +36,16 @@ def beam_explorer(
         vocabulary: of what it writes.
         sources: token ids of what can be asked, by what the reader sees.
         start: the source to begin with.
-        width: the number of beams to begin with.
     """
     trees = {
         name: tree(letters_after(model, vocabulary, source))
         for name, source in sources.items()
     }
-    return of_trees(trees, start, width)
+    return of_trees(trees, start)
 
 
-def of_trees(trees: dict[str, Table], start: str, width: int) -> Explorer:
-    """The explorer of trees that are known."""
+def of_trees(trees: dict[str, Table], start: str, width: int = 3) -> Explorer:
+    """The explorer of trees that are known; `width` beams to begin with."""
     return LiveExplorer(
         "beam-explorer",
         steps_as_table(trees[start], start, width),
@@ -96,15 +95,9 @@ def tree(after: Callable[[str], dict[str, float]]) -> Table:
             known[text] = after(text)
         return known[text]
 
-    for width in range(1, WIDEST + 1):
-        for alpha in (0.0, ALPHA):
-            search(remembered, width, alpha)
+    for width, alpha in product(range(1, WIDEST + 1), (0.0, ALPHA)):
+        search(remembered, width, alpha)
     return known
-
-
-def has_ended(text: str) -> bool:
-    """Whether EOS is written."""
-    return text.endswith(END)
 
 
 def search(
@@ -112,10 +105,10 @@ def search(
 ) -> list[dict[str, float]]:
     """Each step as texts with their log p, best first; `width` go on."""
     beams, steps = {"": 0.0}, []
-    while len(steps) < LIMIT and not all(map(has_ended, beams)):
+    while len(steps) < LIMIT and not all(t.endswith(END) for t in beams):
         found = {}
         for text, log_p in beams.items():
-            onward = {"": 0.0} if has_ended(text) else after(text)
+            onward = {"": 0.0} if text.endswith(END) else after(text)
             for letter, more in onward.items():
                 found[text + letter] = log_p + more
         ranked = sorted(

@@ -38,11 +38,6 @@ def examples() -> list[dict]:
     return written_by_weights("examples")
 
 
-def kinds() -> dict:
-    """The years and the ways of writing a date that the model learnt."""
-    return written_by_weights("kinds")
-
-
 def written_by_weights(name: str) -> list | dict:
     """A file beside this one, by what it has."""
     return json.loads((FOLDER / f"date_{name}.json").read_text("utf-8"))
@@ -55,7 +50,7 @@ def date_explorer(compact: bool = False) -> Explorer:
         compact: four examples and the mean of the heads only, for a page
             that shows and does not explain.
     """
-    kept = examples()
+    kept, kinds = examples(), written_by_weights("kinds")
     if compact:
         kept = [
             example | {"cross": [[mean(heads)] for heads in example["cross"]]}
@@ -71,8 +66,8 @@ def date_explorer(compact: bool = False) -> Explorer:
         ["date-parts"],
         later=["beam-search", "date-rule"],
         examples=kept,
-        kinds=kinds(),
-        learnt=learnt(**kinds()),
+        kinds=kinds,
+        learnt=learnt(**kinds),
         compact=compact,
     )
 

@@ -11,21 +11,23 @@ from kit.explorers import Explorer, table
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def depth_explorer(path: str, arrangement="no residual", depth=24) -> Explorer:
+DEPTH = 24  # blocks, at first
+
+
+def depth_explorer(path: str) -> Explorer:
     """An arrangement of residual and norm, and a number of blocks, to choose.
 
     Args:
         path: the record of `make bench`.
-        arrangement: the one that is shown first.
-        depth: the number of blocks that is shown first.
     """
     record = json.loads(Path(path).read_text(encoding="utf-8"))
-    rows = {
-        name: ends(by_depth[str(depth)])
-        for name, by_depth in record["runs"].items()
-    }
+    rows = {}
+    for name, by_depth in record["runs"].items():
+        found = by_depth[str(DEPTH)]
+        top, bottom = found["size"]["mean"][-1], found["gradient"]["mean"][0]
+        rows[name] = [as_number(10**top), as_number(10**bottom)]
     fallback = table(
-        f"A stack of {depth} new blocks, a gradient of 1 put on its output",
+        f"A stack of {DEPTH} new blocks, a gradient of 1 put on its output",
         ["blocks with", "size of the output", "gradient at the input"],
         rows,
     )
@@ -33,15 +35,9 @@ def depth_explorer(path: str, arrangement="no residual", depth=24) -> Explorer:
         "depth-explorer",
         fallback,
         record=record,
-        arrangement=arrangement,
-        depth=depth,
+        arrangement="no residual",
+        depth=DEPTH,
     )
-
-
-def ends(found: dict) -> list[str]:
-    """What leaves the last block, and what arrives at the first."""
-    top, bottom = found["size"]["mean"][-1], found["gradient"]["mean"][0]
-    return [as_number(10**top), as_number(10**bottom)]
 
 
 def as_number(size: float) -> str:

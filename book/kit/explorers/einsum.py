@@ -6,13 +6,13 @@ check on a page can compute with the same ones.
 
 import math
 from html import escape
-from itertools import product
 
 import torch
 from torch import Tensor
 
 from kit.explorers import Explorer, table
 
+EQUATION, CELL = "id,jd->ij", (1, 2)  # at first
 SIZES = {"n": 2, "h": 2, "i": 3, "j": 4, "k": 2, "l": 4, "d": 2, "e": 3}
 
 
@@ -34,49 +34,20 @@ def shown_factors(equation: str) -> list[Tensor]:
     ]
 
 
-def einsum_explorer(equation="id,jd->ij", cell=(1, 2)) -> Explorer:
-    """Any equation, cell by cell; it begins with this one.
-
-    Args:
-        equation: its result has two axes.
-        cell: the place in the result that is traced first.
-    """
+def einsum_explorer() -> Explorer:
+    """Any equation, cell by cell; it begins with `id,jd->ij`, cell 1, 2."""
+    a, b = (factor.int() for factor in shown_factors(EQUATION))
+    out, (i, j) = a @ b.T, CELL
+    pairs = zip(a[i].tolist(), b[j].tolist(), strict=True)
+    terms = " + ".join(f"{x} · {y}" for x, y in pairs)
+    sentence = (
+        f"<p><code>{escape(EQUATION)}</code> of A = {a.tolist()}, "
+        f"B = {b.tolist()}: out{list(CELL)} = {terms} = {out[i, j]}</p>\n"
+    )
+    columns = ["i \\ j", *map(str, range(len(b)))]
+    rows = {str(n): row for n, row in enumerate(out.tolist())}
     return Explorer(
         "einsum-explorer",
-        written_out(equation, cell) + result(equation),
-        start={"equation": equation, "cell": cell, "sizes": SIZES},
+        sentence + table("out, axes i and j", columns, rows),
+        start={"equation": EQUATION, "cell": CELL, "sizes": SIZES},
     )
-
-
-def written_out(equation: str, cell: tuple[int, ...]) -> str:
-    """The factors, and one cell of the result as the sum that it is."""
-    left, _, right = equation.partition("->")
-    found = shown_factors(equation)
-    summed = sorted(set(left) - set(right) - {","})
-    kept = dict(zip(right, cell, strict=True))
-    terms = []
-    for along in product(*(range(SIZES.get(a, 2)) for a in summed)):
-        at = kept | dict(zip(summed, along, strict=True))
-        pairs = zip(found, left.split(","), strict=True)
-        numbers = [
-            tensor[tuple(at[a] for a in f)].item() for tensor, f in pairs
-        ]
-        terms.append(" · ".join(f"{x:g}" for x in numbers))
-    total = torch.einsum(equation, *found)[cell].item()
-    given = ", ".join(
-        f"{name} = {tensor.int().tolist()}"
-        for name, tensor in zip("ABC", found, strict=False)
-    )
-    return (
-        f"<p><code>{escape(equation)}</code> of {given}: "
-        f"out{list(cell)} = {' + '.join(terms)} = {total:g}</p>\n"
-    )
-
-
-def result(equation: str) -> str:
-    """The result as a table."""
-    down, across = equation.partition("->")[2]
-    out = torch.einsum(equation, *shown_factors(equation)).int().tolist()
-    columns = [f"{down} \\ {across}", *map(str, range(len(out[0])))]
-    rows = {str(n): row for n, row in enumerate(out)}
-    return table(f"out, axes {down} and {across}", columns, rows)

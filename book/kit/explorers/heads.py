@@ -26,8 +26,8 @@ def heads_explorer() -> Explorer:
     """Split and merge, and the view that looks the same."""
     length, heads, d_head = (START[n] for n in ("length", "heads", "d_head"))
     counted = torch.arange(length * heads * d_head)
-    cut = counted.view(length, heads, d_head).transpose(0, 1)
-    wrong = counted.view(heads, length, d_head)
+    cut = counted.view(length, heads, d_head)
+    wrong = counted.view(heads, length, d_head).transpose(0, 1)
     whose = [f"{row}, {word}" for row, word in enumerate(WORDS[0][:length])]
     fallback = "\n".join((
         as_table("Split: each head has a part of every word", cut, whose),
@@ -40,13 +40,11 @@ def heads_explorer() -> Explorer:
     return Explorer("heads-explorer", fallback, words=WORDS, start=START)
 
 
-def as_table(caption: str, parts: Tensor, names) -> str:
+def as_table(caption: str, cut: Tensor, names) -> str:
     """The numbers of each head in a column; `names` are those of the rows."""
-    heads = len(parts)
+    columns = ["", *(f"head {h}" for h in range(cut.shape[1]))]
     rows = {
         f"row {name}": [", ".join(map(str, n)) for n in numbers]
-        for name, numbers in zip(
-            names, parts.transpose(0, 1).tolist(), strict=True
-        )
+        for name, numbers in zip(names, cut.tolist(), strict=True)
     }
-    return table(caption, ["", *(f"head {h}" for h in range(heads))], rows)
+    return table(caption, columns, rows)

@@ -7,24 +7,14 @@ from lib.masks import causal_mask, padding_mask
 
 SOURCE = ["I", "like", "tea", "now", "and", "then"]
 TARGET = ["BOS", "ich", "mag", "Tee", "jetzt"]
+LENGTH = 4  # words of each that are there; PAD stands for the others
 
 
-def with_pad(words: list[str], length: int) -> list[str]:
-    """The tokens of a sentence of which only the first words are there."""
-    return words[:length] + ["PAD"] * (len(words) - length)
-
-
-def mask_explorer(source=SOURCE, target=TARGET, lengths=(4, 4)):
-    """Which query may attend to which key, by the masks that are on.
-
-    Args:
-        source: the words of one sentence, all that there could be.
-        target: those of another one.
-        lengths: how many of each are there; PAD stands for the others.
-    """
-    tokens = with_pad(target, lengths[1])
-    padding = padding_mask(torch.tensor(lengths[1:]), len(target))
-    mask = (padding & causal_mask(len(target)))[0, 0].tolist()
+def mask_explorer() -> Explorer:
+    """Which query may attend to which key, by the masks that are on."""
+    tokens = TARGET[:LENGTH] + ["PAD"] * (len(TARGET) - LENGTH)
+    padding = padding_mask(torch.tensor([LENGTH]), len(TARGET))
+    mask = (padding & causal_mask(len(TARGET)))[0, 0].tolist()
     fallback = table(
         "Padding and causal mask of a target sentence. True: the word of "
         "this row may attend to the word of that column.",
@@ -34,7 +24,7 @@ def mask_explorer(source=SOURCE, target=TARGET, lengths=(4, 4)):
     return Explorer(
         "mask-explorer",
         fallback,
-        source=source,
-        target=target,
-        lengths=lengths,
+        source=SOURCE,
+        target=TARGET,
+        lengths=[LENGTH, LENGTH],
     )

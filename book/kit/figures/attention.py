@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import torch
 
-from .canvas import bare, drawing, each, numbers, panels
+from .canvas import bare, drawing, each, numbers, panels, titled
 from .colours import ACCENT, FAINT, INK, OUTPUT, PLATE, ROLE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, entry, words
@@ -26,12 +26,9 @@ def dependencies(names: Names, needs: dict[str, str]) -> Axes:
         start, end = names.index(name), names.index(other)
         side = 1 if end > start else -1
         bend, into = (-0.8, 0.28) if abs(end - start) == 1 else (-0.55, 0.05)
-        ends = (
-            (start + 0.14 * side, 0.22 * side),
-            (end - into * side, 0.22 * side),
-        )
-        style = {"connectionstyle": f"arc3,rad={bend}", "lw": 1.6, "head": 12}
-        arrow(axes, *ends, ACCENT, f"needs {name} {other}", **style)
+        y, gid = 0.22 * side, f"needs {name} {other}"
+        ends = (start + 0.14 * side, y), (end - into * side, y)
+        arrow(axes, *ends, ACCENT, gid, bend=bend, lw=1.6, head=12)
     return axes
 
 
@@ -83,9 +80,8 @@ def flow(
     for table, (name, corner) in zip(tables, FLOW.items(), strict=True):
         _table(axes, corner, table, name)
         if name not in ("K", "V"):
-            frame = {"ec": INK, "lw": 1.3, "zorder": 3}
-            at = (corner[0], corner[1] + row)
-            cell(axes, at, (table.shape[1], 1), "none", **frame)
+            at, size = (corner[0], corner[1] + row), (table.shape[1], 1)
+            cell(axes, at, size, "none", ec=INK, lw=1.3, zorder=3)
     left, top = FLOW["X"]
     for i, name in enumerate(names):
         weight = "bold" if i == row else "normal"
@@ -98,11 +94,10 @@ def _table(axes, corner, table, name) -> None:
     """A matrix as cells, its name above it, and its shape below."""
     (x, y), (rows, columns) = corner, table.shape
     colour = COLOURS.get(name, PLATE)
+    style = {"ec": "white", "lw": 0.6, "alpha": 1 if colour == PLATE else 0.45}
     for i, j, value in each(numbers(table)):
-        style = {"alpha": 1.0 if colour == PLATE else 0.45}
         shade = BLUES(value) if name == "weights" else colour
-        at = (x + j, y + i)
-        cell(axes, at, (1, 1), shade, ec="white", lw=0.6, **style)
+        cell(axes, (x + j, y + i), (1, 1), shade, **style)
     centre, ink = x + columns / 2, COLOURS.get(name, INK)
     words(axes, (centre, y - 0.85), name, color=ink, weight="bold")
     shape, gid = f"{rows} × {columns}", f"shape {name}"
@@ -126,9 +121,8 @@ def letters(q: Tensor, k: Tensor, row: int, column: int) -> Axes:
         for j in range(len(k)):
             colour = BLUES(0.3) if (i, j) == (row, column) else PLATE
             cell(axes, (10.4 + 1.6 * j, i), (1.6, 1), colour, ec="white")
-    at = (10.4 + 1.6 * (column + 0.5), row + 0.5)
-    score = f"{float(q[row] @ k[column]):.2f}"
-    words(axes, at, score, 9, weight="bold", gid="score")
+    at, score = (11.2 + 1.6 * column, row + 0.5), float(q[row] @ k[column])
+    words(axes, at, f"{score:.2f}", 9, weight="bold", gid="score")
     _letters(axes, 10.4, len(k), "ij", row, "scores")
     for x, mark in ((4.2, ","), (9.4, "→")):
         words(axes, (x, 3), mark, 14)
@@ -175,12 +169,10 @@ def picture(colours: Tensor, asked: Named) -> Panels:
         colours: (rows, columns, 3), from 0 to 1.
         asked: for each word, its weights on the patches, (rows, columns).
     """
-    maps = {"the picture": colours}
-    maps |= {f"“{word}”": weights for word, weights in asked.items()}
+    maps = {"the picture": colours} | {f"“{w}”": p for w, p in asked.items()}
     row = panels(1, len(maps), 1.75)
-    for axes, (title, table) in zip(row, maps.items(), strict=True):
+    for axes, table in titled(row, maps, fontsize=9.5):
         axes.imshow(numbers(table), vmin=0, vmax=1, cmap="Blues")
-        axes.set_title(title, fontsize=9.5)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set(color=FAINT, visible=True)
     return row

@@ -1,6 +1,6 @@
 """Chapter 18: what a bug looks like from outside."""
 
-from .canvas import bare, each, numbers, panels, plot
+from .canvas import bare, each, numbers, panels, plot, titled
 from .colours import ACCENT, BEHIND, BROWN, FAINT, INK, MAY, PLATE
 from .kinds import Axes, Curves, Named, Names, Panels, Tensor
 from .marks import cell, words
@@ -20,13 +20,16 @@ def hearing(tables: Named, asked: Tensor) -> Panels:
     """
     rows = len(tables) // 4
     grid = panels(rows, 4, 1.75 * rows)
-    may = asked.tolist()
-    for axes, (name, table) in zip(grid, tables.items(), strict=True):
+    may, small = asked.tolist(), {"fontsize": 9, "pad": 3}
+    for axes, table in titled(grid, tables, loc="center", **small):
         for i, j, share in each(numbers(table)):
-            _ear(axes, (j, -i), share, may[i][j])
+            kind, colour, edge, mark = EARS[share > 1e-4, may[i][j]]
+            style = {"alpha": 0.45 if 1e-4 < share <= 0.02 else 1.0}
+            style |= {"ec": edge, "lw": 0.5, "gid": kind}
+            cell(axes, (j, -i), (0.9, 0.9), colour, **style)
+            words(axes, (j + 0.45, 0.43 - i), mark, 9)
         bare(axes, (-0.15, len(may) + 0.05), (0.15 - len(may), 1.2))
         axes.set_aspect("equal")
-        axes.set_title(name, fontsize=9, loc="center", pad=3)
     return grid
 
 
@@ -38,22 +41,13 @@ EARS = {  # by what is heard, and what may be: gid, colour, edge, sign
 }
 
 
-def _ear(axes, corner, share, allowed) -> None:
-    """One cell: the stronger the colour, the more is heard."""
-    kind, colour, edge, mark = EARS[share > 1e-4, allowed]
-    style = {"alpha": 0.45 if 1e-4 < share <= 0.02 else 1.0, "gid": kind}
-    cell(axes, corner, (0.9, 0.9), colour, ec=edge, lw=0.5, **style)
-    words(axes, (corner[0] + 0.45, corner[1] + 0.43), mark, 9)
-
-
 def too_good(losses: Curves, floor: float) -> Axes:
     """Learning curves, and the loss below which nobody can be honest."""
     axes, last = plot(3.0), max(map(len, losses.values()))
     axes.axhspan(0, floor, color=ACCENT, alpha=0.16, lw=0)
     dashes = "-", "--", "-.", ":"
     for (name, loss), dash in zip(losses.items(), dashes, strict=False):
-        steps = range(1, len(loss) + 1)
-        (drawn,) = axes.plot(steps, loss, dash, gid=name)
+        (drawn,) = axes.plot(range(1, len(loss) + 1), loss, dash, gid=name)
         above = 0.08 if abs(loss[-1] - floor) < 0.1 else 0  # off the line
         at = (last * 1.02, loss[-1] + above)
         words(axes, at, name, 10, ha="left", color=drawn.get_color())

@@ -16,6 +16,7 @@ from .kinds import Axes, Curves, Names, Panels, Tensor
 from .marks import arrow, beside, box, cell, entry, words
 
 KEPT = ("key", ROLE["K"], 0.12), ("value", ROLE["V"], 0.52)
+SMALL = (0.76, 0.32)
 
 
 def rows_computed(tokens: Names) -> Panels:
@@ -32,17 +33,12 @@ def rows_computed(tokens: Names) -> Panels:
             for j in range(t if kept else 0, t + 1):
                 _computed(axes, t, j, tokens[j])
             for j in range(t if kept else 0):
-                for name, role, down in (
-                    ("key", "K", 0.12),
-                    ("value", "V", 0.52),
-                ):
+                for name, colour, down in KEPT:
                     style = {"alpha": 0.75, "gid": f"{name} {t} {j}"}
-                    at = (j + 0.12, t + down)
-                    cell(axes, at, (0.76, 0.32), ROLE[role], **style)
+                    cell(axes, (j + 0.12, t + down), SMALL, colour, **style)
             if t + 1 < many:
                 ends = (t + 0.98, t + 0.5), (t + 1.6, t + 1.02)
-                style = {"connectionstyle": "arc3,rad=-0.4", "head": 7}
-                arrow(axes, *ends, INK, f"next {t}", lw=1, **style)
+                arrow(axes, *ends, INK, f"next {t}", lw=1, head=7, bend=-0.4)
         rows = many if kept else many * (many + 1) // 2
         title = "with a cache" if kept else "without a cache"
         axes.set_title(f"{title}: {rows} rows", loc="center")
@@ -55,12 +51,11 @@ def rows_computed(tokens: Names) -> Panels:
 
 def _computed(axes, t, j, token) -> None:
     """A row that step t computes; that of the newest token is dark."""
-    new = j == t
+    alpha, weight = (1.0, "bold") if j == t else (0.4, "normal")
     cell(axes, (j, t), (1, 1), "white")
-    style = {"ec": "white", "alpha": 1.0 if new else 0.4}
-    cell(axes, (j, t), (1, 1), BEHIND, gid=f"computed {t} {j}", **style)
-    weight = "bold" if new else "normal"
-    words(axes, (j + 0.5, t + 0.5), token, 9, weight=weight)
+    style = {"ec": "white", "alpha": alpha, "look": {"weight": weight}}
+    style["gid"] = f"computed {t} {j}"
+    entry(axes, (j, t), (1, 1), token, BEHIND, **style)
 
 
 def one_step(tokens: Names, weights: Tensor) -> Axes:
@@ -81,9 +76,8 @@ def one_step(tokens: Names, weights: Tensor) -> Axes:
         arrow(axes, (j, 3.15), (j, 3.75), FAINT, lw=1)
         cell(axes, (j - 0.42, 2.65), size, TINT(share), ec=FAINT, lw=0.6)
         words(axes, (j, 2.9), f"{share:.2f}", 9, gid=f"weight {j}")
-        end = (last / 2 + 0.35 * (j - last / 2), 5.3)
-        style = {"lw": 0.6 + 4 * share, "head": 8}
-        arrow(axes, (j, 4.25), end, ROLE["V"], f"hand {j}", **style)
+        ends, lw = ((j, 4.25), (0.325 * last + 0.35 * j, 5.3)), 0.6 + 4 * share
+        arrow(axes, *ends, ROLE["V"], f"hand {j}", lw=lw, head=8)
     box(axes, (last / 2, 5.55), (2.4, 0.5), "context", OUTPUT)
     words(axes, ((last - 1) / 2, -0.45), "kept: in the bands")
     words(axes, (last + 1.1, -0.45), "computed now: all else")
@@ -97,8 +91,7 @@ def one_step(tokens: Names, weights: Tensor) -> Axes:
         ("k", 1.7, (last + 0.42, 0.95)),
         ("v", 2.1, (last + 0.42, 3.9)),
     ):
-        start, colour = (new - 0.35, up), ROLE[name.upper()]
-        arrow(axes, start, end, colour, f"make {name}")
+        arrow(axes, (new - 0.35, up), end, ROLE[name.upper()], f"make {name}")
     arrow(axes, (query - 0.4, 1.9), (-0.4, 1.9), ROLE["Q"], "asks", lw=1.8)
     return axes
 
@@ -119,10 +112,9 @@ def buffers(steps: list[tuple[int, int]]) -> Axes:
         for j in range(room):
             kind = "filled" if j < length_before else "new"
             colour, dash = SLOTS[kind if j < length else "room"]
-            text = j + 1 if j < length else ""
+            text, at = j + 1 if j < length else "", (j + 0.04, t + 0.12)
             style = {"ec": FAINT, "lw": 0.8, "ls": dash}
-            at, size = (j + 0.04, t + 0.12), (0.92, 0.76)
-            entry(axes, at, size, text, colour, **style)
+            entry(axes, at, (0.92, 0.76), text, colour, **style)
         beside(axes, -0.3, {f"{length} token" + "s" * (t > 0): t + 0.5}, 9.5)
         if room > room_before and length_before:
             x, copied = room_before + 0.3, f"{length_before} copied"
@@ -184,7 +176,8 @@ def roofline(corner: float, points: dict[str, float]) -> Axes:
     axes.minorticks_off()
     axes.set_xlabel("operations for each byte fetched")
     axes.set_ylabel("arithmetic in use")
-    top = {"va": "top"}
-    words(axes, (low * 1.2, 2.4), "waits for memory", 9.5, ha="left", **top)
-    words(axes, (high * 0.8, 2.4), "computes", 9.5, ha="right", **top)
+    beside(
+        axes, low * 1.2, {"waits for memory": 2.4}, 9.5, ha="left", va="top"
+    )
+    beside(axes, high * 0.8, {"computes": 2.4}, 9.5, va="top")
     return axes

@@ -29,6 +29,13 @@ def panels(rows, columns, height, **style) -> Panels:
     return list(figure.subplots(rows, columns, squeeze=False, **style).flat)
 
 
+def titled(row, named: dict, **style) -> Iterator[tuple]:
+    """Each of the axes in turn, with its title, and what it is to show."""
+    for axes, (title, shown) in zip(row, named.items(), strict=True):
+        axes.set_title(title, **style)
+        yield axes, shown
+
+
 def plot(height=3.3) -> Axes:
     """A figure with one pair of axes."""
     return panels(1, 1, height)[0]

@@ -53,8 +53,7 @@ def three_rows(source: Names, reads: Names, says: Names) -> Axes:
         for j in range(t + 1):
             ends = (j, 0.3), (t, middle - 0.24)
             arrow(axes, *ends, INK, f"reads {t} {j}", **THIN)
-        ends = (t, middle + 0.24), (t, high - 0.3)
-        arrow(axes, *ends, ACCENT, f"says {t}")
+        arrow(axes, (t, middle + 0.24), (t, high - 0.3), ACCENT, f"says {t}")
         cell(axes, (t - 0.24, middle - 0.24), (0.48, 0.48), "white", ec=FAINT)
         words(axes, (t, middle), t + 1, 9, zorder=4)
         if t:
@@ -136,8 +135,7 @@ def three_masks(masks: Named, source: Names, target: Names) -> Panels:
     for axes, (name, mask) in zip(three, masks.items(), strict=True):
         asks, answers = ORIGINS[name]
         _mask(axes, mask, *(tokens.get(o, target) for o in (asks, answers)))
-        title = f"{name}-attention".replace(" ", "\n")
-        words(axes, (2.0, 3.05), title, 10)
+        words(axes, (2.0, 3.05), f"{name}-attention".replace(" ", "\n"), 10)
         if asks == answers:
             boxes, wide, ends = {asks: 2.0}, 3.4, (1.0, 2.0, 3.0)
         else:

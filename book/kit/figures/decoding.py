@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from .canvas import drawing, numbers, panels, plot
+from .canvas import drawing, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, GREY, HAIR, INK, SECOND
 from .kinds import Axes, Named, Names, Numbers, Panels
 from .marks import arrow, cell, line, words
@@ -15,6 +15,7 @@ FATES = {  # of a candidate: face, how strong, edge, colour of its words
     "ended": (ACCENT, 0.45, ACCENT, INK),
     "pruned": ("white", 1.0, GREY, "#6B6B6B"),
 }
+DOT = {"fc": "white", "ec": "none", "boxstyle": "circle,pad=0.12"}
 CUT = "#A8A8A8"  # a bar that is left out
 COLUMN = 1.36  # from one step to the next
 BOX, ROW = 1.08, 0.86  # the size of a candidate
@@ -44,7 +45,8 @@ def name_tree(names: Names) -> Axes:
                 if path.startswith(text):
                     style = {"color": colour, "gid": f"{name} {text}"}
                     line(axes, before, at, lw=3, zorder=2, **style)
-        _letter(axes, at, text)
+        sign, size = ("■", 6) if text.endswith(".") else (text[-1], 11)
+        words(axes, at, sign, size, bbox=DOT, zorder=3)
         if share[text] < 1:
             forks = sum(b[:-1] == text for b in share) > 1
             falls = before and at[1] < before[1]
@@ -54,20 +56,10 @@ def name_tree(names: Names) -> Axes:
             words(axes, near, f"{share[text]:.2f}", 9, **style)
     for row, name in enumerate(leaves):
         whole, at = names.count(name) / len(names), (longest + 0.9, -row)
-        style = {"weight": "bold", "gid": f"leaf {name}"}
-        words(axes, at, f"{whole:.2f}", **style)
+        words(axes, at, f"{whole:.2f}", weight="bold", gid=f"leaf {name}")
     for name, text in ((greedy, "greedy"), (best, "commonest")):
-        at = (len(name) + 0.3, -leaves.index(name))
-        words(axes, at, text, ha="left")
+        words(axes, (len(name) + 0.3, -leaves.index(name)), text, ha="left")
     return axes
-
-
-def _letter(axes, at, text) -> None:
-    """The last letter of a text, on a white dot."""
-    ended = text.endswith(".")
-    dot = {"fc": "white", "ec": "none", "boxstyle": "circle,pad=0.12"}
-    style = {"bbox": dot, "zorder": 3}
-    words(axes, at, "■" if ended else text[-1], 6 if ended else 11, **style)
 
 
 def _shares(names: Names) -> dict[str, float]:
@@ -93,7 +85,7 @@ def cuts(letters: dict[str, dict[str, float]], k: int, p: float) -> Panels:
     """
     row = panels(1, len(letters), 2.8, sharey=True)
     kinds = {"in": SECOND, "out": CUT}
-    for axes, (title, shares) in zip(row, letters.items(), strict=True):
+    for axes, shares in titled(row, letters):
         before = 0.0
         for i, share in enumerate(shares.values()):
             gid = "in" if before < p else "out"
@@ -103,12 +95,11 @@ def cuts(letters: dict[str, dict[str, float]], k: int, p: float) -> Panels:
         axes.text(k - 0.3, 0.93, f"top-k, k = {k}", fontsize=9.5)
         axes.set_xticks(range(len(shares)), shares)
         axes.tick_params(axis="x", length=0, labelcolor=INK)
-        axes.set(title=title, ylim=(0, 1.02))
+        axes.set_ylim(0, 1.02)
     row[0].set_ylabel("probability")
     patches = [plt.Rectangle((0, 0), 1, 1, fc=c) for c in kinds.values()]
     named = (f"top-p, p = {p:g}: kept", "cut off")
-    style = {"loc": "outside lower center", "ncols": 2}
-    row[0].figure.legend(patches, named, **style)
+    row[0].figure.legend(patches, named, loc="outside lower center", ncols=2)
     return row
 
 
@@ -118,10 +109,10 @@ def quality_and_variety(
     """The share of real names, and how many different ones, by temperature."""
     both = panels(1, 2, 2.5)
     named = {"share of real names": real, "different real names": different}
-    for axes, (title, values) in zip(both, named.items(), strict=True):
+    for axes, values in titled(both, named):
         axes.plot(temperatures, values, "o-", color="C0")
-        axes.set(title=title, xlabel="temperature", xlim=(0, None))
-        axes.set_ylim(0, 1.12 * max(values))
+        axes.set(xlim=(0, None), ylim=(0, 1.12 * max(values)))
+        axes.set_xlabel("temperature")
         axes.grid(True, axis="y")
     return both
 
@@ -162,8 +153,7 @@ def beams(steps: list[Ranking], width: int, first: int = 1) -> Axes:
     places: dict[str, tuple[float, float]] = {}
     for step, ranking in enumerate(steps):
         at = {t: (step * COLUMN, -i) for i, (t, _) in enumerate(ranking)}
-        number = f"step {first + step}"
-        words(axes, (step * COLUMN, 0.75), number, color=FAINT)
+        words(axes, (step * COLUMN, 0.75), f"step {first + step}", color=FAINT)
         for i, (text, p) in enumerate(ranking):
             fate = "ended" if text.endswith(".") else "kept"
             fate = fate if i < width else "pruned"
@@ -173,15 +163,13 @@ def beams(steps: list[Ranking], width: int, first: int = 1) -> Axes:
                 ends = (x + BOX / 2, y), (end - BOX / 2, down)
                 colour = HAIR if fate == "pruned" else INK
                 gid = f"from {parent} to {text}"
-                style = {"lw": 1.0, "head": 6, "zorder": 1}
-                arrow(axes, *ends, colour, gid, **style)
+                arrow(axes, *ends, colour, gid, lw=1.0, head=6, zorder=1)
             _candidate(axes, at[text], text, p, fate)
         places = {text: at[text] for text, _ in ranking[:width]}
     for i, (fate, (face, _, edge, _)) in enumerate(FATES.items()):
         corner = ((0.15 + 0.3 * i) * right, -tallest - 0.16)
         cell(axes, corner, (0.4, 0.28), face, alpha=0.6, ec=edge)
-        after = (corner[0] + 0.5, -tallest - 0.02)
-        words(axes, after, fate, 9.5, ha="left")
+        words(axes, (corner[0] + 0.5, -tallest - 0.02), fate, 9.5, ha="left")
     return axes
 
 

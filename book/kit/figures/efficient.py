@@ -2,7 +2,7 @@
 
 import math
 
-from .canvas import bare, drawing, frameless, numbers, panels, plot
+from .canvas import bare, drawing, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, HAIR, INK, KEY, OUTPUT, QUERY, SECOND, VALUE
 from .kinds import Axes, Named, Numbers, Panels
 from .marks import arrow, beside, box, cell, words
@@ -77,13 +77,12 @@ def growth(
     time, memory = f"time (1 = SDPA, n = {lengths[0]})", "memory in MiB"
     parts = {time: (times, 1), memory: (sizes, 2**20)}
     both = panels(1, 2, 3.9)
-    for axes, (text, (rows, unit)) in zip(both, parts.items(), strict=True):
+    for axes, (rows, unit) in titled(both, parts, fontsize=10.5):
         for mark, (name, row) in zip("osD^", rows.items(), strict=False):
             y = [size / unit if size else math.nan for size in row]
             axes.plot(lengths, y, marker=mark, label=name)
         axes.set_yscale("log")
         powers_of_two(axes, lengths[::3], ",")
-        axes.set_title(text, fontsize=10.5)
         axes.set_xlabel("n: tokens")
         axes.grid(axis="y")
         axes.yaxis.set_major_formatter("{x:,g}")
@@ -111,8 +110,7 @@ def row_in_blocks(scores: list[Numbers], values: list[Numbers]) -> Axes:
             box(axes, (x, 2.7), size, f"{value:g}", VALUE)
         fade, m = math.exp(m - max(m, *row)), max(m, *row)
         if b:
-            ends = (centre - 2.7, 1.1), (centre - 0.9, 1.1)
-            arrow(axes, *ends, INK, lw=1.4)
+            arrow(axes, (centre - 2.7, 1.1), (centre - 0.9, 1.1), INK, lw=1.4)
             words(axes, (centre - 1.8, 1.4), f"s, c × {fade:.2f}", 9.5)
         e = [math.exp(score - m) for score in row]
         s = s * fade + sum(e)
@@ -132,11 +130,10 @@ def patterns(masks: Named) -> Panels:
     The count of pairs stands under each.
     """
     row = panels(1, len(masks), 1.1 + 5.0 / len(masks))
-    for axes, (name, mask) in zip(row, masks.items(), strict=True):
+    for axes, mask in titled(row, masks, fontsize=10.5, loc="center"):
         axes.imshow(numbers(mask), cmap="Blues", vmin=0, vmax=1.6)
         frameless(axes, ([], []), ([], []))
         axes.spines[:].set_visible(True)
-        axes.set_title(name, fontsize=10.5, loc="center")
         axes.set_xlabel(f"{int(mask.sum())} of {mask.numel()}", fontsize=10)
         for i in range(len(mask) + 1):
             axes.axvline(i - 0.5, color="white", lw=0.6)

@@ -1,6 +1,6 @@
 """Chapter 8: the block of an encoder, and what a row of numbers looks at."""
 
-from .canvas import drawing, numbers, panels, plot
+from .canvas import drawing, numbers, panels, plot, titled
 from .colours import ACCENT, BROWN, FAINT, PLATE, SECOND, TOKEN
 from .kinds import Axes, Names, Numbers, Pair, Panels, Tensor
 from .marks import arrow, beside, box, cell, letter, line, stop, words
@@ -24,7 +24,7 @@ def encoder_block() -> Axes:
         line(axes, (path, leave), (k, leave))
         if name == "self-attention":
             line(axes, (q, leave), (v, leave))
-            for x, text in zip((q, k, v), "QKV", strict=True):
+            for x, text in ((q, "Q"), (k, "K"), (v, "V")):
                 letter(axes, (x, leave), (x, top), text, None)
             words(axes, (8.9, top + 0.5), "padding\nmask", 9)
             arrow(axes, (8.0, top + 0.5), (6.9, top + 0.5), ls=":")
@@ -58,11 +58,11 @@ def two_looks(row: list[int]) -> Axes:
         box(axes, (i, 0), size, str(number), TOKEN)
         for j, other in enumerate(row):
             if other <= number:
-                style = {"name": f"reads {i} {j}", "lw": 0.8, "head": 6}
-                arrow(axes, (j, 0.3), (i, 1.15), **style)
+                gid = f"reads {i} {j}"
+                arrow(axes, (j, 0.3), (i, 1.15), name=gid, lw=0.8, head=6)
         box(axes, (i, 1.4), size, str(count), PLATE, "count")
-        style = {"name": f"{i} {count}", "lw": 2.2, "head": 13}
-        arrow(axes, (i, 1.7), (count, 3.0), ACCENT, **style)
+        ends = (i, 1.7), (count, 3.0)
+        arrow(axes, *ends, ACCENT, f"{i} {count}", lw=2.2, head=13)
         box(axes, (count, 3.25), size, str(number), TOKEN)
         words(axes, (i, 3.68), i, 9, color=FAINT)
     notes = {
@@ -89,20 +89,16 @@ def looks(
     wide = [10 if len(columns) <= 8 else 12 for _, columns in maps.values()]
     style = {"gridspec_kw": {"width_ratios": wide, "wspace": 0.06}}
     line = panels(1, len(maps), 1.3 + 0.29 * len(rows), **style)
-    for axes, (title, (weights, columns)) in zip(
-        line, maps.items(), strict=True
-    ):
+    for axes, (weights, columns) in titled(line, maps, fontsize=10):
         cells = numbers(weights)
         names = rows if axes is line[0] else [""] * len(rows)
         if len(columns) <= 8:
             shaded(axes, cells, names, columns)
             entries(axes, [[_share(w) for w in row] for row in cells], 9)
         else:
-            top = max(map(max, cells))
-            shaded(axes, cells, names, columns, "Blues", top)
+            shaded(axes, cells, names, columns, "Blues", max(map(max, cells)))
             axes.set_xticks(range(0, len(columns), 2), columns[::2])
         axes.set(xlabel=labels[1])
-        axes.set_title(title, fontsize=10)
     line[0].set_ylabel(labels[0])
     return line
 
@@ -118,16 +114,14 @@ def treasure_map(places: list[int], start: int, hops: int) -> Axes:
     for i, place in enumerate(places):
         box(axes, (i, 0), (0.8, 0.55), str(place), TOKEN)
         words(axes, (i, -0.5), i, 9, color=FAINT)
-    words(axes, (-0.55, -0.5), "place", 9, ha="right", color=FAINT)
-    words(axes, (-0.55, 0), "holds", 9, ha="right")
+    beside(axes, -0.55, {"place": -0.5}, 9, color=FAINT)
+    beside(axes, -0.55, {"holds": 0}, 9)
     here = start
     for hop in range(hops):
         there = places[here]
-        ahead = 1 if there > here else -1
-        bend = f"arc3,rad={-0.5 * ahead}"
-        style = {"lw": 2.4, "head": 14, "connectionstyle": bend}
-        ends = (here + 0.1 * ahead, 0.32), (there - 0.1 * ahead, 0.32)
-        arrow(axes, *ends, HOPS[hop], **style)
+        ahead = 0.1 if there > here else -0.1
+        ends = (here + ahead, 0.32), (there - ahead, 0.32)
+        arrow(axes, *ends, HOPS[hop], lw=2.4, head=14, bend=-5 * ahead)
         at = (here + there) / 2, 0.48 + 0.22 * abs(there - here)
         words(axes, at, f"hop {hop + 1}: read {places[there]}", 9)
         here = there

@@ -1,9 +1,9 @@
 """Chapter 5: attention in heads, and how vectors are cut into them."""
 
-from .canvas import drawing, each, numbers, panels
+from .canvas import drawing, each, numbers, panels, titled
 from .colours import ACCENT, BROWN, INK, OUTPUT, QUIET, ROLE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
-from .marks import arrow, box, cell, words
+from .marks import arrow, box, cell, entry, words
 from .plots import entries, shaded, two_digits
 
 HEADS = (ACCENT, SECOND, BROWN, QUIET)  # no roles
@@ -25,13 +25,11 @@ def questions(sentence: Names, asked: dict[str, Pairs]) -> Axes:
     ):
         for start, end in pairs:
             ahead = 1 if end > start else -1
-            ends = (
-                (start + 0.12 * ahead, 0.3 * up),
-                (end - 0.12 * ahead, 0.3 * up),
+            y, away, gid = 0.3 * up, 0.12 * ahead, f"{name} {start} {end}"
+            style = {"lw": 2.2, "head": 13, "bend": -0.42 * ahead * up}
+            arrow(
+                axes, (start + away, y), (end - away, y), colour, gid, **style
             )
-            bend = f"arc3,rad={-0.42 * ahead * up}"
-            style = {"lw": 2.2, "head": 13, "connectionstyle": bend}
-            arrow(axes, *ends, colour, f"{name} {start} {end}", **style)
         words(axes, (many / 2 - 0.5, 0.95 * up), name, 10, weight="bold")
     return axes
 
@@ -49,13 +47,12 @@ def side_by_side(shapes: dict[str, tuple[int, int]]) -> Axes:
             arrow(axes, (0, 0.25), (x + shift, 1.0), ROLE[role])
             name = f"$W_{role.lower()}^{h + 1}$"
             box(axes, (x + shift, 1.22), (0.68, 0.44), name, ROLE[role])
-            ends = (x + shift, 1.44), (x + 0.8 * shift, 1.95)
-            arrow(axes, *ends, ROLE[role])
+            arrow(axes, (x + shift, 1.44), (x + 0.8 * shift, 1.95), ROLE[role])
         box(axes, (x, 2.25), (2.3, 0.6), "attention")
         arrow(axes, (x, 2.55), (x, 3.1), HEADS[h])
         words(axes, (x + 0.12, 2.8), text["head"], 9, ha="left")
-        style = {"alpha": 0.35, "ec": "white"}
-        cell(axes, (x - 1.5, 3.1), (3, 0.5), HEADS[h], **style)
+        face = {"colour": HEADS[h], "alpha": 0.35, "ec": "white"}
+        cell(axes, (x - 1.5, 3.1), (3, 0.5), **face)
         words(axes, (x, 3.35), f"head {h + 1}")
     words(axes, (-0.2, 3.85), text["concat"], 9, ha="right")
     arrow(axes, (0, 3.6), (0, 4.1))
@@ -98,13 +95,11 @@ def cube(table: Tensor, heads: int) -> Axes:
 def _sheet(axes, corner, part, colour, name) -> None:
     """A small table on a white ground, in the colour of a head."""
     front = {"zorder": 2}  # what is drawn later hides what was drawn before
+    style = {"alpha": 0.35, "ec": "white", "look": front} | front
     for i, j, number in each(part):
-        x, y = corner[0] + j, corner[1] + i
-        cell(axes, (x, y), (1, 1), "white", **front)
-        style = {"alpha": 0.35, "ec": "white"} | front
-        cell(axes, (x, y), (1, 1), colour, **style)
-        at = (x + 0.5, y + 0.5)
-        words(axes, at, f"{number:g}", 9, gid=name, **front)
+        at = (corner[0] + j, corner[1] + i)
+        cell(axes, at, (1, 1), "white", **front)
+        entry(axes, at, (1, 1), f"{number:g}", colour, name, **style)
 
 
 def cut(rows: Tensor, right: Tensor, wrong: Tensor) -> Axes:
@@ -124,9 +119,9 @@ def cut(rows: Tensor, right: Tensor, wrong: Tensor) -> Axes:
             number = table[t, i, j].item()
             head = number % (heads * width) // width
             x, y = t * (width + 0.45) + j, line * pitch + i
-            style = {"alpha": 0.35, "gid": f"{name} {t} {head}"}
-            cell(axes, (x, y), (1, 1), HEADS[head], ec="white", **style)
-            words(axes, (x + 0.5, y + 0.5), number, 9.5)
+            style = {"alpha": 0.35, "ec": "white", "look": {"fontsize": 9.5}}
+            style["gid"] = f"{name} {t} {head}"
+            entry(axes, (x, y), (1, 1), number, HEADS[head], **style)
     return axes
 
 
@@ -145,10 +140,10 @@ def head_maps(maps: Named, labels: Names) -> Panels:
     A panel's weights are read back with `axes.images[0].get_array()`.
     """
     row = panels(1, len(maps), 1.3 + 0.3 * len(labels), sharey=True)
-    for axes, (title, weights) in zip(row, maps.items(), strict=True):
+    for axes, weights in titled(row, maps):
         shaded(axes, numbers(weights), labels, labels)
         axes.tick_params(axis="x", rotation=45)
-        axes.set(title=title, xlabel="key")
+        axes.set_xlabel("key")
         entries(axes, two_digits(numbers(weights)), 9)
     row[0].set_ylabel("query")
     return row

@@ -73,8 +73,7 @@ def norm_steps(rows: Named) -> Axes:
     for i, values in enumerate(steps):
         axes.axhline(-i, color="#D0D0D0", lw=1.0, zorder=0)
         for j, value in enumerate(values):
-            style = {"color": ACCENT, "ms": 8, "gid": f"{i} {j}"}
-            axes.plot([value], [-i], "o", **style)
+            axes.plot([value], [-i], "o", color=ACCENT, ms=8, gid=f"{i} {j}")
             near = [v for v in values if 0 < abs(v - value) < 0.7]
             lower = j % 2 if near else 0  # beside one another is no room
             above = 0.2 if i < last else -0.2 - 0.24 * lower
@@ -149,8 +148,7 @@ def residual_paths() -> Panels:
     for axes, (title, parts) in zip(both, NORMS.items(), strict=True):
         on_path, branch, plus = parts
         stations = on_path | {y + far: text for y, text in on_path.items()}
-        wide = {"norm": 0.62, "+": 0.3}
-        climb(axes, 0, stations, 6.75, wide, "on the path")
+        climb(axes, 0, stations, 6.75, {"norm": 0.62, "+": 0.3}, "on the path")
         for shift in (0.35, 0.35 + far):
             line(axes, (0, shift), (1.5, shift), zorder=0)
             low, end = shift, shift + plus - 0.35

@@ -2,7 +2,7 @@
 
 from matplotlib.colors import LinearSegmentedColormap
 
-from .canvas import bare, drawing, numbers, panels, plot
+from .canvas import bare, drawing, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, HAIR, INK, PLATE, SECOND, TOKEN
 from .kinds import Axes, Curves, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, line, visible, words
@@ -92,12 +92,11 @@ def character_maps(maps: Named, rows: str, columns: str) -> Panels:
     back with `axes.images[0].get_array()`.
     """
     both, letters = panels(2, 1, 5.5), list(map(visible, columns))
-    for axes, (title, matrix), colours in zip(
-        both, maps.items(), ("Blues", NEED), strict=True
-    ):
+    for axes, matrix in titled(both, maps):
+        colours = "Blues" if axes is both[0] else NEED
         shaded(axes, numbers(matrix), list(rows), letters, colours)
         axes.spines[:].set(color=HAIR, visible=True)
-        axes.set(title=title, ylabel="written")
+        axes.set_ylabel("written")
         axes.tick_params(pad=2)
     both[1].set_xlabel("character of the source")
     return both
@@ -122,8 +121,7 @@ def splice(
     _memory(axes, 2.6, "what the decoder sees", new, "new")
     _memory(axes, 0.0, "memory of the English text", taken)
     style = {"lw": 2.2, "head": 13}
-    ends = ((c + d) / 2, 1.05), (a + (d - c) / 2, 2.5)
-    arrow(axes, *ends, ACCENT, **style)
+    arrow(axes, ((c + d) / 2, 1.05), (a + (d - c) / 2, 2.5), ACCENT, **style)
     arrow(axes, (a - 1.5, 5.1), (a - 1.5, 3.65), FAINT, **style)
     return axes
 
@@ -169,7 +167,7 @@ def differences(parts: dict[str, Named]) -> Panels:
     height = 1.0 * len(parts) + 0.25 * sum(many)
     ratios = [n + 1.5 for n in many]
     drawn = panels(len(parts), 1, height, height_ratios=ratios)
-    for axes, (title, named) in zip(drawn, parts.items(), strict=True):
+    for axes, named in titled(drawn, parts):
         axes.axvline(0, color=FAINT, lw=1)
         for row, values in enumerate(named.values()):
             dots, mean = numbers(values), values.mean().item()
@@ -181,7 +179,6 @@ def differences(parts: dict[str, Named]) -> Panels:
             axes.plot([mean], [row], "|", **style)
         axes.set_yticks(range(len(named)), list(named))
         axes.set_ylim(len(named) - 0.4, -0.6)
-        axes.set_title(title)
         axes.grid(axis="x")
         axes.tick_params(axis="y", length=0)
     drawn[-1].set_xlabel("points of exact match gained")

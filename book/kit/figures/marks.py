@@ -33,11 +33,11 @@ def cell(axes, corner, size, colour=PLATE, **style) -> Rectangle:
     return axes.add_patch(Rectangle(corner, *size, fc=colour, **style))
 
 
-def entry(axes, corner, size, text, colour, name=None, **style) -> None:
-    """A cell of a table, and a word in its middle; `style` is the cell's."""
+def entry(axes, corner, size, text, colour, name=None, look=None, **style):
+    """A cell and a word in its middle; `look` is the word's, `style` its."""
     cell(axes, corner, size, colour, **style)
     at = (corner[0] + size[0] / 2, corner[1] + size[1] / 2)
-    words(axes, at, text, 9, gid=name)
+    words(axes, at, text, **{"gid": name, "fontsize": 9} | (look or {}))
 
 
 def box(axes, centre, size, text, colour=PLATE, name=None, **style):
@@ -63,11 +63,11 @@ def line(axes, *points, **style) -> None:
     axes.plot(*zip(*points, strict=True), **style)
 
 
-def arrow(axes, start, end, colour=FAINT, name=None, **style) -> None:
+def arrow(axes, start, end, colour=FAINT, name=None, head=9, bend=0, **style):
     """From start to end; `head` is the size of its head."""
-    style = {"arrowstyle": "-|>", "head": 9, "lw": 1.2} | style
-    style["mutation_scale"] = style.pop("head")
+    style = {"arrowstyle": "-|>", "lw": 1.2, "mutation_scale": head} | style
     style |= {"color": colour, "shrinkA": 0, "shrinkB": 0, "gid": name}
+    style = {"connectionstyle": f"arc3,rad={bend}"} | style
     axes.add_patch(FancyArrowPatch(start, end, **style))
 
 

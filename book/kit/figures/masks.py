@@ -2,7 +2,7 @@
 
 from matplotlib.patches import ConnectionPatch
 
-from .canvas import drawing, each, numbers, panels
+from .canvas import drawing, each, numbers, panels, titled
 from .colours import ACCENT, FAINT, INK, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, words
@@ -12,8 +12,7 @@ from .plots import seams, shaded, two_digits
 def reads_and_says(reads: Names, says: Names) -> Axes:
     """Row t: the tokens up to t, the hidden ones, and what must be said."""
     many = len(reads)
-    ylim = (many - 0.35, -1.05)
-    axes = drawing(0.5 + 0.42 * many, (-0.1, many + 2.1), ylim)
+    axes = drawing(0.5 + 0.42 * many, (-0.1, many + 2.1), (many - 0.35, -1.05))
     words(axes, (many / 2 - 0.05, -0.8), "reads", color=FAINT)
     words(axes, (many + 1.4, -0.8), "must say", color=FAINT)
     small = {"fontsize": 9}
@@ -86,12 +85,11 @@ def mask_panels(masks: Named, rows: Names, columns: Names) -> Panels:
     """Boolean matrices, two in a row: blue with a dot = may attend."""
     lines = -(-len(masks) // 2)
     grid = panels(lines, 2, 0.5 + 1.9 * lines)
-    for axes, (title, mask) in zip(grid, masks.items(), strict=True):
+    for axes, mask in titled(grid, masks):
         mask = mask.expand(len(rows), len(columns))
         shaded(axes, numbers(mask), rows, columns, "Blues", 1.6)
         i, j = mask.nonzero(as_tuple=True)
         axes.plot(j.tolist(), i.tolist(), "o", color="white", markersize=3)
-        axes.set_title(title)
         seams(axes, len(rows), len(columns))
         axes.label_outer()
     return grid

@@ -116,8 +116,7 @@ def kept_angles(tokens: Names, place: int) -> Axes:
         x, turned, colour, name = j, j, ROLE["K"], f"key {j}"
         if j == last:
             x, turned, colour, name = j + 0.35, place, ROLE["Q"], "query"
-        style = {"fc": "white", "ec": FAINT, "lw": 0.8}
-        axes.add_patch(Circle((x, 0.1), 0.4, **style))
+        axes.add_patch(Circle((x, 0.1), 0.4, fc="white", ec=FAINT, lw=0.8))
         cos, sin = math.cos(0.3 * turned), math.sin(0.3 * turned)
         end = (x + 0.38 * cos, 0.1 + 0.38 * sin)
         arrow(axes, (x, 0.1), end, colour, name, lw=2, head=8)
@@ -139,15 +138,15 @@ def reach(knows: Tensor, tokens: Names) -> Axes:
     heights, length = knows.shape
     xlim, ylim = (-2.0, length + 0.1), (-0.15, 1.5 * heights - 0.4)
     axes = drawing(0.45 + 0.62 * heights, xlim, ylim)
-    look = {"ec": FAINT, "lw": 0.7}
+    style = {"ec": FAINT, "lw": 0.7, "look": {"fontsize": 9.5}}
     for h, row in enumerate(knows.tolist()):
         low, name = 1.5 * h, f"layer {h}" if h else "input"
         words(axes, (-0.3, low + 0.5), name, 9.5, ha="right")
         for j, informed in enumerate(row):
             gid = f"{'knows' if informed else 'not'} {h} {j}"
             colour = BEHIND if informed else "white"
-            cell(axes, (j + 0.06, low), (0.88, 1), colour, gid=gid, **look)
-            words(axes, (j + 0.5, low + 0.5), tokens[j], 9.5)
+            where = (j + 0.06, low), (0.88, 1)
+            entry(axes, *where, tokens[j], colour, gid=gid, **style)
         if h:  # from the last informed place below to the newly informed
             start = knows[h - 1].nonzero().max().item()
             for end in range(start, length):
@@ -169,10 +168,8 @@ def biases(lines: Named, steps: Tensor, window: int) -> Axes:
         y = numbers(bias)
         axes.plot(y, color=colour, lw=1.8)
         end = max(j for j, down in enumerate(y) if down > -6)  # in the picture
-        style = {"ha": "left", "color": ACCENT}
-        words(axes, (end + 1.0, y[end]), name, 9.5, **style)
-    style = {"color": SECOND, "lw": 2.2, "where": "mid"}
-    axes.step(range(many), numbers(steps), **style)
+        words(axes, (end + 1.0, y[end]), name, 9.5, ha="left", color=ACCENT)
+    axes.step(range(many), numbers(steps), color=SECOND, lw=2.2, where="mid")
     words(axes, (many * 0.3, 2.0), "T5 (to be learnt)", 9.5, color=SECOND)
     axes.axvline(window - 0.5, color=FAINT, ls=":")
     style = {"ha": "left", "color": FAINT}
@@ -190,8 +187,7 @@ def one_row(ids: Names, targets: Names) -> Axes:
         colour = TOKEN if not target and token != "B" else PLATE
         entry(axes, (j + 0.04, 1.5), (0.92, 1), token, colour)
         if target:
-            at, size = (j + 0.04, 0), (0.92, 1)
-            entry(axes, at, size, target, ACCENT, alpha=0.55)
+            entry(axes, (j + 0.04, 0), (0.92, 1), target, ACCENT, alpha=0.55)
             arrow(axes, (j + 0.5, 1.45), (j + 0.5, 1.02), INK, lw=0.8)
     beside(axes, -0.3, {"reads": 2, "must say": 0.5}, 9.5)
     first = next(j for j, target in enumerate(targets) if target)

@@ -3,7 +3,7 @@
 from .canvas import drawing, each, numbers, panels
 from .colours import ACCENT, FAINT, INK, OUTPUT, PLATE, SECOND, TOKEN
 from .kinds import Axes, Names, Panels, Tensor
-from .marks import arrow, box, cell, words
+from .marks import arrow, box, cell, entry, words
 
 WORKERS = (ACCENT, SECOND)
 DONE = "#CFE3B4"  # a piece of which every summand has come
@@ -56,8 +56,7 @@ def there_and_back(forward: Names, backward: Names) -> Axes:
     axes = drawing(4.4, (-4.95, 4.95), (-5.4, 1.8))
     ways = {"forward": (forward, 0), "backward": (backward, -3.6)}
     for name, (texts, y) in ways.items():
-        style = {"ha": "left", "weight": "bold"}
-        words(axes, (-4.9, y + 1.5), name, 11, **style)
+        words(axes, (-4.9, y + 1.5), name, 11, ha="left", weight="bold")
         box(axes, (-4.0, y), (1.9, 1.1), texts[0], TOKEN)
         box(axes, (4.0, y), (1.9, 1.1), texts[3], OUTPUT)
         for x, node in ((-1.95, "f"), (1.95, "g")):
@@ -110,11 +109,10 @@ def ring(world: int = 3) -> Axes:
     axes = drawing(1.05 * len(counts), xlim, ylim)
     for t, w, row in each(counts):
         for piece, count in enumerate(row):
-            x, y = w * pitch + piece, -t * down
+            at, gid = (w * pitch + piece, -t * down), f"count {t} {w} {piece}"
+            style = {"ec": "white", "lw": 2, "look": {"fontsize": None}}
             shade = DONE if count == world else PLATE
-            cell(axes, (x, y), (1, 0.8), shade, ec="white", lw=2)
-            gid = f"count {t} {w} {piece}"
-            words(axes, (x + 0.5, y + 0.4), count, gid=gid)
+            entry(axes, at, (1, 0.8), count, shade, gid, **style)
     for t, sent in enumerate(sends):
         for w, piece in sent:
             start = (w * pitch + piece + 0.5, -t * down)

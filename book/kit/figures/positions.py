@@ -4,7 +4,7 @@ import math
 
 from matplotlib.patches import Circle
 
-from .canvas import drawing, frameless, numbers, panels, plot
+from .canvas import drawing, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, INK, KEY, PLATE, QUERY, SECOND, SIGNED
 from .kinds import Axes, Named, Names, Numbers, Panels, Tensor
 from .marks import arrow, cell, line, words
@@ -48,11 +48,9 @@ def clocks(labels: Names, speeds: Numbers) -> Axes:
             _face(axes, centre)
             line(axes, _tip(centre, 0, 0.85), _tip(centre, 0), zorder=2)
             if p:
-                since = (angle - speed, angle)
-                _turn(axes, centre, since, 0.6, FAINT)
+                _turn(axes, centre, (angle - speed, angle), 0.6, FAINT)
             tip, gid = _tip(centre, angle), f"hand {i} {p}"
-            style = {"color": ACCENT, "lw": 2.4, "zorder": 2}
-            line(axes, centre, tip, gid=gid, **style)
+            line(axes, centre, tip, gid=gid, color=ACCENT, lw=2.4, zorder=2)
             axes.plot(*tip, "o", color=ACCENT, ms=4)
     for p, label in enumerate(labels):
         words(axes, (p, 0.8), f"{label}\n{p}")
@@ -79,8 +77,7 @@ def counter(digits: int) -> Axes:
         for p, bit in enumerate(bits[:-1]):
             words(axes, (p + 0.5, low + 0.5), bit, color=FAINT)
         words(axes, (-0.3, low + 0.5), f"{2**j}s", ha="right")
-    middles = [p + 0.5 for p in range(count)]
-    frameless(axes, (middles, range(count)), ([], []))
+    frameless(axes, ([p + 0.5 for p in range(count)], range(count)), ([], []))
     axes.set_xlabel("number that the counter shows")
     return axes
 
@@ -219,15 +216,13 @@ def place_maps(maps: Named, trained: int) -> Panels:
     A panel's shares are read back with `axes.images[0].get_array()`.
     """
     both = panels(1, len(maps), 3.9, sharey=True)
-    for axes, (title, shares) in zip(both, maps.items(), strict=True):
-        style = {"vmin": 0, "vmax": 1, "cmap": SIGNED}
-        drawn = axes.imshow(numbers(shares), **style)
+    for axes, shares in titled(both, maps):
+        drawn = axes.imshow(numbers(shares), vmin=0, vmax=1, cmap=SIGNED)
         for colour, width in (("white", 4.5), ("black", 1.6)):
             size, frame = (trained - 0.04,) * 2, {"ec": colour, "lw": width}
             cell(axes, (-0.46, -0.46), size, "none", **frame)
-        axes.set(title=title, xlabel="place of B")
         ticks = range(0, len(shares), 5)
-        axes.set(xticks=ticks, yticks=ticks)
+        axes.set(xticks=ticks, yticks=ticks, xlabel="place of B")
     both[0].set_ylabel("place of A")
     bar = axes.figure.colorbar(drawn, ax=both, location="bottom", shrink=0.5)
     bar.set_label("says “A first”")

@@ -2,19 +2,23 @@
 
 import math
 
-from .canvas import bare, frameless, numbers, panels, plot
+import numpy as np
+
+from .canvas import bare, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, HAIR, INK, KEY, MAY, QUERY, SECOND
-from .kinds import Axes, Named, Names, Numbers, Panels, Tensor
+from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, line, words
 
 BOLD = {"head": 14, "lw": 2.2}
 
 
-def _foot(query, key) -> tuple[Numbers, float]:
-    """Where the shadow of `key` ends on the line of `query`; their score."""
-    score = sum(q * k for q, k in zip(query, key, strict=True))
-    square = sum(q * q for q in query)
-    return [score / square * q for q in query], score
+def _feet(query, keys: Named) -> tuple[np.ndarray, dict, dict]:
+    """The query, and of each key the tip, and where its shadow ends on the
+    query's line, with their score."""
+    q = np.array(numbers(query))
+    tips = {word: np.array(numbers(key)) for word, key in keys.items()}
+    feet = {w: (q @ k / (q @ q) * q, q @ k) for w, k in tips.items()}
+    return q, tips, feet
 
 
 def _name(axes, tip, text, colour, side="center") -> None:
@@ -26,15 +30,13 @@ def _name(axes, tip, text, colour, side="center") -> None:
 
 def _square(axes, end, tip) -> None:
     """The mark of a right angle between a shadow and the drop to it."""
-    (x, y), (a, b) = end, _unit([-x for x in end], 0.18)
-    c, d = _unit([t - e for t, e in zip(tip, end, strict=True)], 0.18)
-    corners = (x + a, y + b), (x + a + c, y + b + d), (x + c, y + d)
-    line(axes, *corners, lw=1, zorder=2)
+    back, up = 0.18 * _unit(-end), 0.18 * _unit(tip - end)
+    line(axes, end + back, end + back + up, end + up, lw=1, zorder=2)
 
 
-def _unit(vector, length=1.0) -> Numbers:
-    """The vector's direction at the given length."""
-    return [length * x / math.hypot(*vector) for x in vector]
+def _unit(vector) -> np.ndarray:
+    """The vector's direction."""
+    return vector / np.hypot(*vector)
 
 
 def shadows(query: Tensor, keys: Named, name: str = "query") -> Panels:
@@ -42,8 +44,7 @@ def shadows(query: Tensor, keys: Named, name: str = "query") -> Panels:
 
     The shadows have the gid "shadow"; a title computes the dot product.
     """
-    q, tips = numbers(query), {w: numbers(k) for w, k in keys.items()}
-    feet = {word: _foot(q, k) for word, k in tips.items()}
+    q, tips, feet = _feet(query, keys)
     ends = [q, [0, 0], *tips.values(), *(end for end, _ in feet.values())]
     spans = [(min(p) - 0.4, max(p) + 0.4) for p in zip(*ends, strict=True)]
     row = panels(1, len(keys), 2.9)
@@ -82,10 +83,8 @@ def ruler(query: Tensor, keys: Named, name: str, axis_names: tuple) -> Axes:
 
     The end of a shadow on the ruler has the gid "foot" and the key's name.
     """
-    axes = plot(4.5)
-    q, tips = numbers(query), {w: numbers(k) for w, k in keys.items()}
-    feet = {word: _foot(q, k) for word, k in tips.items()}
-    across = _unit([-q[1], q[0]])
+    axes, (q, tips, feet) = plot(4.5), _feet(query, keys)
+    across = _unit(np.array([-q[1], q[0]]))
     below = {
         round(score)
         for word, (end, score) in feet.items()
@@ -98,8 +97,8 @@ def ruler(query: Tensor, keys: Named, name: str, axis_names: tuple) -> Axes:
         arrow(axes, (0, 0), tips[word], KEY, lw=1.8, head=12)
         _name(axes, tips[word], word, KEY)
     arrow(axes, (0, 0), q, QUERY, **BOLD)
-    style = {"weight": "bold", "ha": "left", "color": QUERY}
-    words(axes, (q[0] + 0.1, q[1]), name, **style)
+    bold = {"weight": "bold", "ha": "left", "color": QUERY}
+    words(axes, (q[0] + 0.1, q[1]), name, **bold)
     axes.set(aspect="equal", xlabel=axis_names[0], ylabel=axis_names[1])
     axes.axhline(0, color="#DDDDDD", lw=0.8, zorder=-1)
     axes.axvline(0, color="#DDDDDD", lw=0.8, zorder=-1)
@@ -109,16 +108,13 @@ def ruler(query: Tensor, keys: Named, name: str, axis_names: tuple) -> Axes:
 
 def _scale(axes, q, scores, across, below) -> None:
     """The ruler: a tick and a number for every whole score."""
-    square, style = sum(x * x for x in q), {"color": QUERY, "lw": 1}
-    low, high = min(*scores, 0), max(*scores, square)
-    ends = [[s / square * x for s in (low - 0.6, high + 0.9)] for x in q]
-    axes.plot(*ends, alpha=0.6, zorder=0, **style)
+    one, style = q / (q @ q), {"color": QUERY, "lw": 1, "zorder": 0}
+    low, high = min(*scores, 0), max(*scores, q @ q)
+    line(axes, (low - 0.6) * one, (high + 0.9) * one, alpha=0.6, **style)
     for score in range(math.ceil(low), math.floor(high) + 1):
-        x, y = (score / square * x for x in q)
-        a, b = (0.06 * c for c in across)
-        line(axes, (x - a, y - b), (x + a, y + b), **style, zorder=0)
-        side = 3.2 if score in below else -3.2
-        at = (x + side * a, y + side * b)
+        at, tick = score * one, 0.06 * across
+        line(axes, at - tick, at + tick, **style)
+        at = at + tick * (3.2 if score in below else -3.2)
         if score in scores or abs(score) > 1:  # the others lie under arrows
             words(axes, at, _minus(score), 9, color=QUERY)
 
@@ -161,17 +157,15 @@ def spread(groups: Named, label: str) -> Panels:
     """
     stack = panels(len(groups), 1, 3.6, sharex=True, sharey=True)
     edges = [10 ** (e / 4) for e in range(-24, 8)]
-    for axes, (name, values) in zip(stack, groups.items(), strict=True):
+    for axes, values in titled(stack, groups):
         sizes = values.cpu().double().clamp(min=edges[0])
         axes.hist(numbers(sizes), edges, color=HAIR, ec="white", lw=0.8)
-        averages = ("median", ACCENT), ("mean", SECOND)
-        for text, colour in averages:
+        for text, colour in (("median", ACCENT), ("mean", SECOND)):
             x = getattr(sizes, text)().item()
             style = {"label": f"{text} {x:.2f}", "gid": text}
             axes.axvline(x, color=colour, lw=2.2, **style)
         axes.set_xscale("log")
         axes.minorticks_off()
-        axes.set_title(name)
         axes.legend(loc="upper left")
     stack[-1].set_xlabel(label)
     axes.figure.supylabel("queries", fontsize=10.5)

@@ -2,7 +2,7 @@
 
 import math
 
-from .canvas import drawing, each, frameless, numbers, panels, plot
+from .canvas import drawing, each, frameless, numbers, panels, plot, titled
 from .colours import ACCENT, FAINT, HAIR, INK, PLATE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Numbers, Pair, Panels, Tensor
 from .marks import arrow, beside, cell, entry, words
@@ -57,9 +57,8 @@ def lookup(tokens: Names, ids: list[int], table: Tensor) -> Axes:
         arrow(axes, (5.7, there), (6.6, here), colour)
         for name, x, y in (("table", 3.1, index), ("matrix", 6.65, i)):
             for j, value in enumerate(rows[index]):
-                at, style = (x + 0.85 * j, y), {"alpha": 0.22, "ec": "white"}
-                text, size = f"{value:.2f}", (0.85, 0.86)
-                entry(axes, at, size, text, colour, name, **style)
+                where, text = ((x + 0.85 * j, y), (0.85, 0.86)), f"{value:.2f}"
+                entry(axes, *where, text, colour, name, alpha=0.22, ec="white")
     words(axes, (4.37, length + 0.1), "⋮", color=FAINT)
     for x, text in (
         (0.75, "tokens"),
@@ -77,8 +76,8 @@ def token_grid(tokens: list[Names], faint: str) -> Axes:
     axes = plot(0.7 + 0.45 * rows)
     for i, j, token in each(tokens):
         face, ink = (PLATE, FAINT) if token == faint else (TOKEN, INK)
-        cell(axes, (j + 0.04, i + 0.06), (0.92, 0.88), face)
-        words(axes, (j + 0.5, i + 0.5), token, 9, color=ink)
+        at, look = (j + 0.04, i + 0.06), {"color": ink}
+        entry(axes, at, (0.92, 0.88), token, face, look=look)
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     across, down = ([i + 0.5 for i in range(n)] for n in (columns, rows))
     frameless(axes, (across, range(columns)), (down, range(rows)))
@@ -100,8 +99,8 @@ def shift(reads: Names, says: Names) -> Axes:
         words(axes, (i + 0.5, 0.08), i, 9, color=FAINT)
         arrow(axes, (i + 0.5, 0.85), (i + 0.5, 1.85), INK)
         if i:
-            path = (i + 0.36, 0.85), (i - 0.36, 1.85)
-            arrow(axes, *path, arrowstyle="-", ls=":")
+            ends = (i + 0.36, 0.85), (i - 0.36, 1.85)
+            arrow(axes, *ends, arrowstyle="-", ls=":")
     beside(axes, -0.1, {"reads": 0.55, "must say": 2.15}, color=FAINT)
     return axes
 
@@ -112,10 +111,10 @@ def word_arrows(points: Tensor, labels: Names, axis_names: Pair) -> Axes:
     for i, ((x, y), text) in enumerate(zip(tips, labels, strict=True)):
         arrow(axes, (0, 0), (x, y), f"C{i % 6}", lw=1.8)
         away = 9 / math.hypot(x, y)
-        side = {"ha": "left" if x >= 0 else "right"}
-        side |= {"va": "bottom" if y >= 0 else "top"}
-        place = {"textcoords": "offset points"}
-        axes.annotate(text, (x, y), (away * x, away * y), **place, **side)
+        style = {"ha": "left" if x >= 0 else "right"}
+        style |= {"va": "bottom" if y >= 0 else "top"}
+        style |= {"textcoords": "offset points"}
+        axes.annotate(text, (x, y), (away * x, away * y), **style)
     axes.scatter(*zip(*tips, strict=True), s=0)
     axes.axhline(0, color="#DDDDDD", lw=0.8, zorder=0)
     axes.axvline(0, color="#DDDDDD", lw=0.8, zorder=0)
@@ -129,7 +128,7 @@ def word_map(maps: Named, labels: Names, kinds: dict[str, Names]) -> Panels:
     """Words as points of the plane, side by side; each kind has its mark."""
     row = panels(1, len(maps), 3.0)
     kind = {w: i % 6 for i, k in enumerate(kinds.values()) for w in k}
-    for axes, (title, vectors) in zip(row, maps.items(), strict=True):
+    for axes, vectors in titled(row, maps):
         points = numbers(vectors)
         for point, label in zip(points, labels, strict=True):
             mark, colour = DOTS[kind[label]], f"C{kind[label]}"
@@ -139,7 +138,6 @@ def word_map(maps: Named, labels: Names, kinds: dict[str, Names]) -> Panels:
         middles = [(low + high) / 2 for low, high in ends]
         xlim, ylim = ((m - half, m + half) for m in middles)
         axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], box_aspect=1)
-        axes.set_title(title)
         axes.spines[:].set(visible=True, color=HAIR)
     axes.figure.draw_without_rendering()  # so that the axes know their places
     for axes, vectors in zip(row, maps.values(), strict=True):

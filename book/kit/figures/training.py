@@ -110,19 +110,18 @@ def wanted(tokens: Names, groups: Named) -> Axes:
 
 
 def learning(
-    steps: list[int], losses: Curves, shares: Curves, levels: dict[str, float]
+    steps: list[int],
+    losses: Curves,
+    shares: Curves,
+    levels: dict[str, float],
+    both: Panels | None = None,
 ) -> Panels:
     """Loss and exact match over the steps, side by side.
 
     Lines have the gids "training" and "validation"; `levels` are dashed
     lines across the losses, with their names beside them.
     """
-    both = panels(1, 2, 2.9)
-    _learning(both, steps, losses, shares, levels)
-    return both
-
-
-def _learning(both, steps, losses, shares, levels) -> None:
+    both = both or panels(1, 2, 2.9)
     looks = {"training": (INK, "--"), "validation": (ACCENT, "-")}
     parts = ((losses, "loss of a character"), (shares, "exact match"))
     for axes, (named, title) in zip(both, parts, strict=True):
@@ -137,6 +136,7 @@ def _learning(both, steps, losses, shares, levels) -> None:
         words(both[0], (steps[-1], level), name, 9, **style)
     both[1].set_ylim(0, 1.03)
     both[1].legend(loc="best")
+    return both
 
 
 def watched(history: tuple, texts: dict[int, Names], right: Names) -> Panels:
@@ -147,18 +147,16 @@ def watched(history: tuple, texts: dict[int, Names], right: Names) -> Panels:
     """
     many = len(texts)
     figure = plt.figure(figsize=(5.4, 2.9 + 0.34 * many))
-    shape = [["loss", "match"], ["texts", "texts"]]
     ratios = [2.5, 0.34 * many + 0.2]
-    named = figure.subplot_mosaic(shape, height_ratios=ratios)
-    *both, axes = (named[name] for name in ("loss", "match", "texts"))
-    _learning(both, *history)
+    shape = [["loss", "match"], ["texts", "texts"]]
+    *both, axes = figure.subplot_mosaic(shape, height_ratios=ratios).values()
+    learning(*history, both)
     for row, (step, tokens) in enumerate(texts.items()):
         words(axes, (-0.2, -row), f"step {step:,}", 10, ha="right")
         for i, token in enumerate(tokens):
             is_right = i < len(right) and token == right[i]
             gid, colour = ("right", PLATE) if is_right else ("wrong", WRONG)
-            at, size = (i + 0.04, -row - 0.42), (0.92, 0.84)
-            cell(axes, at, size, colour, gid=gid)
+            cell(axes, (i + 0.04, -row - 0.42), (0.92, 0.84), colour, gid=gid)
             _token(axes, (i + 0.5, -row), token)
     bare(axes, (-2.2, len(right) + 0.1), (-many + 0.4, 0.6))
     return [*both, axes]

@@ -65,8 +65,7 @@ def _tower(axes, x, width, name, tokens) -> None:
     for at, token in _places(x, tokens):
         box(axes, (at, 0.3), (0.95, 0.55), token, TOKEN)
         arrow(axes, (at, 0.6), (at, 1.05))
-    low = (x, 1.35)
-    box(axes, low, (width, 0.55), "table + positions", fontsize=10)
+    box(axes, (x, 1.35), (width, 0.55), "table + positions", fontsize=10)
     arrow(axes, (x, 1.63), (x, 1.98))
     for sheet in (2, 1, 0):
         corner = (x - width / 2 + 0.12 * sheet, 2.0 + 0.14 * sheet)
@@ -86,8 +85,7 @@ def tied_table(table: Tensor, names: Names, read: int, scores: Tensor) -> Axes:
     style = {"cmap": SIGNED, "vmin": -most, "vmax": most, "zorder": 0}
     where = (0, 6, rows, 0)
     axes.imshow(numbers(table), extent=where, aspect="auto", **style)
-    frame = {"ec": INK, "lw": 2, "gid": "read"}
-    cell(axes, (0, read), (6, 1), "none", **frame)
+    cell(axes, (0, read), (6, 1), "none", ec=INK, lw=2, gid="read")
     thick = {"colour": INK, "lw": 1.6}
     arrow(axes, (-2.1, read + 0.5), (-1.2, read + 0.5), **thick)
     arrow(axes, (3, read), (3, -0.9), **thick)
@@ -153,8 +151,7 @@ def paths(length: int) -> Panels:
     """
     nets, last = _connections(length), length - 1
     heights = [0.45 * layers + 0.9 for _, layers in nets.values()]
-    height = 0.9 + 0.66 * sum(heights)
-    stack = panels(3, 1, height, height_ratios=heights)
+    stack = panels(3, 1, 0.9 + 0.66 * sum(heights), height_ratios=heights)
     circle = {"s": 60, "c": "white", "ec": INK, "zorder": 3}
     for axes, (title, (edges, layers)) in zip(
         stack, nets.items(), strict=True

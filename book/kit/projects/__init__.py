@@ -71,11 +71,7 @@ def tensor(answer: object, call: str) -> Tensor:
 
 
 def project(number: str) -> ModuleType:
-    """A project by its number, 1 to 5.
-
-    Raises:
-        ValueError: there is no such project.
-    """
+    """A project by its number, 1 to 5."""
     if number not in NUMERALS:
         raise ValueError(
             f"number: expected a project, 1 to {len(NUMERALS)}, got {number!r}"
@@ -114,11 +110,7 @@ def examine(number: str, made: type) -> int:
 
 
 def load(path: Path, name: str) -> type:
-    """A class from somebody's file.
-
-    Raises:
-        ValueError: the file has no such class.
-    """
+    """A class from somebody's file."""
     spec = importlib.util.spec_from_file_location("mine", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["mine"] = module  # dataclasses look their module up
