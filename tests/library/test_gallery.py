@@ -10,9 +10,8 @@ from kit.gallery import GALLERY
 @pytest.mark.parametrize("bug", GALLERY, ids=lambda bug: bug.name)
 def test_the_number_tells_the_two_apart(bug):
     assert bug.number(bug.wrong) > bug.limit >= bug.number(bug.right)
-    assert bug.wrong != bug.right and bug.symptom
-    links = [bug.facts.get(kind, "") for kind in ("Seen in", "Discussed in")]
-    for path in " ".join(links).split():
+    assert bug.wrong != bug.right and bug.check and bug.symptom
+    for path in f"{bug.where} {bug.told}".split():
         assert re.match(r"[\w.-]+/[\w.-]+/((issues|pull)/\d+$|blob/)", path)
 
 

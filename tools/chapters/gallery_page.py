@@ -5,11 +5,10 @@
 
 from pathlib import Path
 
-from kit.gallery import GALLERY, Bug
+from kit.gallery import FAMILIES, GALLERY, Bug
 from tools.source.taught import write_page
 
 PAGE = Path("book", "gallery.md")
-LINKED = "Seen in", "Discussed in"
 HEAD = """\
 # Gallery of bugs
 
@@ -38,10 +37,10 @@ def number(seen: float) -> str:
     return f"{seen:.2g}" if abs(seen) > 1e-3 else "0"
 
 
-def links(words: str, facts: dict[str, str]) -> str:
+def links(words: str, paths: str) -> str:
     """A sentence of links to threads or files on GitHub, if there are any."""
     named = []
-    for path in facts.get(words, "").split():
+    for path in paths.split():
         owner, repository, kind, *_, last = path.split("/")
         last = f", {last}" if kind == "blob" else f" #{last}"
         to = f"https://github.com/{path}"
@@ -58,10 +57,9 @@ def title(name: str) -> str:
 def entry(bug: Bug) -> str:
     """One bug as Markdown."""
     wrong, right = bug.number(bug.wrong), bug.number(bug.right)
-    seen = "".join(links(kind, bug.facts) for kind in LINKED)
+    seen = links("Seen in", bug.where) + links("Discussed in", bug.told)
     numbers = f"`{number(wrong)}`, mended `{number(right)}`"
-    ask = bug.facts["Ask"]
-    ask += "." * (not ask.endswith("?"))
+    ask = bug.check if bug.check.endswith("?") else f"{bug.check}."
     return f"""
 ### {title(bug.name)}
 
@@ -73,12 +71,12 @@ def entry(bug: Bug) -> str:
 
 def page() -> str:
     """The text of the page; every bug is run."""
+    seen = sum(bool(bug.where) for bug in GALLERY)
+    told = sum(bool(bug.told) and not bug.where for bug in GALLERY)
     count = len(GALLERY)
-    seen = sum("Seen in" in bug.facts for bug in GALLERY)
-    ours = sum(not bug.facts.keys() & {*LINKED} for bug in GALLERY)
-    told = count - seen - ours
+    ours = count - seen - told
     lines = [HEAD.format(count=count, seen=seen, told=told, ours=ours)]
-    for family in dict.fromkeys(bug.family for bug in GALLERY):
+    for family in FAMILIES:
         lines.append(f"\n## {family}")
         lines += [entry(bug) for bug in GALLERY if bug.family == family]
     return "\n".join(lines) + "\n"
