@@ -13,7 +13,7 @@ from kit.explorers.cache import cache_explorer
 from lib.cache import CachedSelfAttention
 from lib.heads import MultiHeadAttention, attend_in_heads
 from lib.masks import causal_mask
-from tests.browser.explorers.shown import number, texts_of
+from tests.browser.explorers.shown import number
 
 TEXT = ["B", *"2019-03-03"]
 FULLEST = [{"length": 11, "width": 1024, "step": 11}]
@@ -159,13 +159,3 @@ def test_who_wants_no_motion_gets_none(show):
     for step, names in ((1, ["◀ Back"]), (6, ["Next ▶"]), (2, [])):
         shown.set(step=step)
         assert shown.all("[aria-disabled=true]") == names
-
-
-def test_the_fallback_counts_the_same():
-    steps, sums = done(64)[:6], [0, 0]
-    cells = iter(texts_of(sample(), "td"))
-    for t, counts in enumerate(steps, start=1):
-        sums = [old + new for old, new in zip(sums, counts, strict=False)]
-        assert [number(next(cells)) for _ in range(3)] == [*sums, 2 * t * 64]
-    names = " ".join(texts_of(sample(), "tbody th"))
-    assert names == "1 B 2 2 3 0 4 1 5 9 6 -"

@@ -2,12 +2,10 @@
 
 import base64
 import functools
-import re
 import shutil
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save, save_file
 
@@ -168,22 +166,6 @@ def test_the_examples_are_shown_without_the_model(show, few):
     shown.set(text="3 mars 2020")
     expect(part(shown, "problem")).to_contain_text("Load the model")
     expect(tiles(shown).first).not_to_be_visible()
-
-
-def test_its_children_say_what_the_library_says():
-    soup = BeautifulSoup(sample().fallback, "html.parser")
-    read, looks = [
-        [[cell.get_text() for cell in row(["th", "td"])] for row in rows]
-        for rows in (table.tbody("tr") for table in soup("table"))
-    ]
-    for text, *_, iso in read:
-        assert iso_of(text) == iso
-    p, weights = weights_of(read[0][0])
-    mean = weights["cross"].mean(0)
-    for step, (_, sure, where) in enumerate(looks):
-        assert abs(float(sure) - p[step].max()) < 0.011
-        place = int(re.search(r"character (\d+)", where)[1]) - 1
-        assert abs(mean[step].max() - mean[step, place]) < 1e-3
 
 
 # --- With the model
@@ -509,16 +491,6 @@ def test_the_model_is_fetched_when_it_is_asked_for(browser, address, folder):
     expect(field).to_be_focused()
     assert {*later} < {*asked}
     assert all(url.startswith(address) for url in asked)
-    tab.close()
-
-
-@pytest.mark.slow
-def test_a_page_that_is_a_file_fetches_it_too(browser, folder):
-    copy(sample().later, folder)
-    tab = browser.new_page()
-    tab.goto((folder / "page.html").as_uri())
-    tab.get_by_label("A date in words").press("Enter")
-    tab.wait_for_function(LIVE)
     tab.close()
 
 

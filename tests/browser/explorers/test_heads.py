@@ -7,7 +7,6 @@ import torch
 
 from kit.explorers.heads import START, heads_explorer
 from lib.heads import merge_heads, split_heads
-from tests.browser.explorers.shown import texts_of
 
 SIZES = ("batch", "length", "heads", "d_head")
 FULLEST = [{"batch": 2, "length": 6, "heads": 4, "d_head": 3}]
@@ -120,12 +119,3 @@ def test_a_pointer_previews_a_number_and_follows_it(shown):
     assert shown.value["number"] == 9
     shown.press("ArrowRight")
     assert shown.value["number"] == 10
-
-
-def test_without_a_script_the_split_and_the_view_stand_in_tables():
-    _, *expected = tensors("split", *(START[name] for name in SIZES))
-    rows = [
-        row for parts in expected for row in parts[0].int().transpose(0, 1)
-    ]
-    cells = [", ".join(map(str, n)) for row in rows for n in row.tolist()]
-    assert texts_of(sample(), "td") == cells
