@@ -28,52 +28,32 @@ RIGHT = "✓ The text says this date."
 UNKNOWN = "the text is no date of a kind that it learnt."
 # What a reader types, and what is said below the answer.
 SAID = {
-    "31 February 2019": "⚠ No such day: February 2019 has no day 31.",
     "29 février 2019": "⚠ No such day: February 2019 has no day 29.",
     "0 March 2019": "⚠ No such day: March 2019 has no day 0.",
     "2019年13月3日": "⚠ No such day: there is no month 13.",
-    "00.00.2019": "⚠ No such day: there is no month 0.",
-    "12 May 1066": "⚠ Not to be trusted: the year 1066 is not among those "
-    "that it learnt, 1900 to 2099.",
     "25 December 2525": "⚠ Not to be trusted: the year 2525 is not among "
     "those that it learnt, 1900 to 2099.",
     "14 July": "⚠ Not to be trusted: the text has no year of four digits.",
-    "1/2/34": "⚠ Not to be trusted: the text has no year of four digits.",
     "hello world": f"⚠ Not to be trusted: {UNKNOWN}",
     "3/3/2019": f"⚠ Not to be trusted: {UNKNOWN}",
-    "am 3.3.2019": f"⚠ Not to be trusted: {UNKNOWN}",
-    "March 2019": f"⚠ Not to be trusted: {UNKNOWN}",
     "third of March 2019": f"⚠ Not to be trusted: {UNKNOWN}",
     "March 3, 2019 at noon": f"⚠ Not to be trusted: {UNKNOWN}",
     "year 1850": "⚠ Not to be trusted: it learnt the years 1900 to 2099 only.",
     "Monday, March 3, 2019": "⚠ Doubtful: 3 March 2019 is a Sunday.",
     "2019年3月3日星期五": "⚠ Doubtful: 3 March 2019 is a Sunday.",
-    "1er janvier 2019": f"⚠ Doubtful: {UNKNOWN}",
-    "Sept 30, 2077": f"⚠ Doubtful: {UNKNOWN}",
     "Sept. 11, 2001": f"⚠ Doubtful: {UNKNOWN}",
-    "August 22nd, 1993": "⚠ Wrong: the text says 1993-08-22.",
     "9 мая 1945 года": "⚠ Wrong: the text says 1945-05-09.",
-    "３ mars ２０１９": f"{RIGHT} Read as “3 mars 2019”, each character in "
-    "its plain form.",
-    "3 Mars 2019": f"{RIGHT} Read as “3 mars 2019”, in lower case.",
     "\u200e3 mars\u200f 2019": f"{RIGHT} Read as “3 mars 2019”, without 2 "
     "invisible characters.",
-    "3. März\0 2019": f"{RIGHT} Read as “3. März 2019”, without 1 invisible "
-    "character.",
     "Ｍars 3\u2060, 2019": f"⚠ Doubtful: {UNKNOWN} Read as “Mars 3, 2019”, "
     "each character in its plain form, without 1 invisible character.",
     "３ MÄrz 2019": f"{RIGHT} Read as “3 märz 2019”, each character in its "
     "plain form, in lower case.",
     # What cannot be seen is not said.
-    "3  mars\t2019 ": RIGHT,
-    "12\u205fde octubre de\u00a01992": RIGHT,
-    "25\u2003December\u20092021": RIGHT,
-    "3\u202fмарта\u202f2019\u202fг.": RIGHT,
+    "12\u205fde octubre de\u00a01992\t": RIGHT,
     "3 fe\u0301vrier 2019": RIGHT,
     "MARCH 3, 2019": RIGHT,
     "3 mars 2019!": f"{RIGHT} It has never met ! (U+0021) and reads <unk>.",
-    "3 March '19": "⚠ Not to be trusted: it has never met ' (U+0027) and "
-    "reads <unk>.",
     "3 \u0489mars 2019\u2800\ue000☂é": "⚠ Doubtful: it has never met "
     "(U+0489), ⠀ (U+2800), (U+E000), ☂ (U+2602) and reads <unk>.",
     "٣ مارس ٢٠١٩": "⚠ Not to be trusted: it has never met ٣ (U+0663), م "
