@@ -124,13 +124,6 @@ def test_deep_links_land_at_once_and_below_the_bar(tab, address):
     assert comes(tab, lambda: here.count() == 1)
 
 
-@pytest.mark.slow
-def test_first_tab_stop_skips_to_the_text(tab):
-    tab.keyboard.press("Tab")
-    tab.keyboard.press("Enter")
-    assert tab.evaluate("document.activeElement.id") == "main"
-
-
 def test_theme_button_switches_and_is_remembered(tab):
     before = tab.evaluate(GROUND)
     tab.click(".theme-button")
@@ -178,26 +171,6 @@ def test_paper_shows_answers_and_no_buttons(tab, address):
         lines = code.text_content().count("\n")
         may = code.evaluate("(c) => getComputedStyle(c).breakInside") == "auto"
         assert may == (lines >= 24)  # long code may break
-
-
-DARKNESS = """(image) => {
-    const paper = document.createElement("canvas").getContext("2d");
-    paper.filter = getComputedStyle(image).filter;
-    paper.drawImage(image, 0, 0);
-    return paper.getImageData(0, 0, 1, 1).data[0];
-}"""
-
-
-@pytest.mark.slow
-def test_figures_fill_the_column_on_the_pages_ground(tab):
-    image = tab.locator("figure img").first
-    image.scroll_into_view_if_needed()
-    until(tab, "(i) => i.complete", arg=image.element_handle())
-    column = tab.locator("section > p").first.bounding_box()["width"]
-    assert image.bounding_box()["width"] == pytest.approx(column)
-    for scheme, ground in (("light", 255), ("dark", 0)):
-        tab.emulate_media(color_scheme=scheme)
-        assert image.evaluate(DARKNESS) == ground
 
 
 FACES = {

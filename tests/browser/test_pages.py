@@ -6,9 +6,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.browser.record import Records
-from tests.browser.visit import CHAPTER, HERE
-from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly, served
+from tests.browser.visit import CHAPTER
+from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly
 
 BY_KIND = quickly(PAGES, KINDS.__contains__)
 CHAPTERS_TOO = quickly(
@@ -107,10 +106,11 @@ def test_it_works_as_a_file(record, site, page):
 @pytest.mark.slow
 def test_without_scripts_a_chapter_is_read(bare):
     tab = bare(CHAPTER)
-    own = ".done, .progress, .zoom-button, .copy-button, dialog"
+    own = ".done, .progress, .zoom-button, .copy-button, dialog, "
+    own += ".quiz button, .solution-buttons"
     assert tab.locator(own).count() == 0
     assert not tab.locator(".keys").is_visible()
-    for name in (".page-links a", "main figure img"):
+    for name in (".page-links a", "main figure img", ".quiz summary"):
         assert tab.locator(name).first.is_visible()
     term = tab.locator("main a.internal[href*=glossary]").first
     assert "side by side" in term.get_attribute("title")
@@ -120,51 +120,3 @@ def test_without_scripts_a_chapter_is_read(bare):
         box = formula.bounding_box()
         assert box["width"] > 50 and box["height"] > 20
         assert "\\" not in formula.inner_text()
-
-
-@pytest.fixture(scope="module")
-def faults(browser, tmp_path_factory):
-    """What is told of a page with all that can be wrong."""
-    folder = tmp_path_factory.mktemp("broken")
-    text = (HERE / "broken.html").read_text()
-    (folder / "page.html").write_text(text)
-    (folder / "favicon.ico").touch()
-    with served(folder) as there:
-        yield Records(browser, folder, there, quick=True)
-
-
-@pytest.mark.parametrize("device", ["phone", "desktop", "file"])
-def test_every_fault_of_a_page_is_told(faults, device):
-    told = faults("page.html", device)
-    elsewhere = "http://127.0.0.1:9/elsewhere.png"
-    assert elsewhere in told["requests"]
-    lacks = {"elsewhere.png", "missing.png", "given-up.txt"}
-    assert lacks <= {url.rpartition("/")[2] for url in told["failures"]}
-    assert "from a script" in told["messages"]
-    assert ("from a button" in told["messages"]) == (device != "phone")
-    assert told["explorers"] == [False]
-    for seen in told["looks"]:
-        assert seen["mistakes"] == 1 and seen["rawTex"] == ["\\frac"]
-        assert seen["typeset"] < seen["formulas"]
-        assert seen["firstStop"] != "skip-link"
-        ahead, up = seen["outOfOrder"]
-        assert 'id="ahead"' in ahead and 'id="up"' in up
-    if device == "file":
-        return
-    assert told["looks"][0]["width"] > 1400
-    assert any(faint[0] == "P" for faint in told["looks"][0]["tooFaint"])
-    wanted = {
-        "stranded": "s",
-        "spilled": "More than its box",
-        "covering": "Over it",
-        "cutFormulas": "wide",
-        "unmarked": "wide",
-        "cutTables": "\n  A cell",
-    }
-    for _, view in views(told):
-        assert view["width"] > 1400 and view["cutOutputs"]
-        for name, what in wanted.items():
-            assert what in map(str.rstrip, view[name]), name
-    if device == "desktop":
-        assert told["shift"] > 0.001
-        assert "button-name" in [name for name, _ in told["violations"]]

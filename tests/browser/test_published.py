@@ -143,6 +143,7 @@ def test_links_and_changes_appear_with_the_address(folder):
     assert links["Run in Colab"] == f"{colab}/blob/v1.0/book/01_one.ipynb"
     assert links["Source"] == f"{REPOSITORY}/blob/v1.0/book/01_one.ipynb"
     assert links["Report a mistake here"].startswith(REPOSITORY)
+    assert links["Exercises"] == "#exercises" and "Notebook" in links
     foot = page.footer.get_text(" ", strip=True)
     assert "2026-01-02 A chapter <new>" in foot
 
@@ -233,7 +234,8 @@ def test_without_an_address_nothing_pretends_to_one(site):
     for name in DOCUMENTS:
         text = (site / f"{name}.html").read_text()
         assert "og:image" not in text and 'rel="canonical"' not in text
-        assert "report.js" not in text
+        for service in ("report.js", "OWNER/REPO", "colab.research"):
+            assert service not in text, name
     assert '<a href="/">' in (site / "404.html").read_text()
 
 

@@ -70,21 +70,15 @@ def test_the_keyboard_does_all(typed):
 def test_the_list_fits_and_closes(typed):
     """By a click beside it, or by Escape, which then empties the field."""
     tab, width = typed.tab, typed.tab.viewport_size["width"]
-    field = tab.get_by_role("combobox", name="Search the book")
-    is_open = "(field) => field.ariaExpanded === 'true'"
-    assert field.evaluate(is_open)
+    combobox = {"name": "Search the book", "expanded": True}
+    assert tab.get_by_role("combobox", **combobox).is_visible()
     listbox = tab.get_by_role("listbox", name="Results")
-    assert field.get_attribute("aria-controls") == listbox.get_attribute("id")
     assert listbox.get_by_role("option").count() >= 8
-    status = tab.locator(".search-panel [role=status]")
-    assert re.fullmatch(r"\d+ sections", status.inner_text())
+    field, panel = tab.locator(FIELD), tab.locator(".search-panel")
     assert tab.evaluate("document.scrollingElement.scrollWidth") <= width
-    panel = tab.locator(".search-panel")
     box = panel.bounding_box()
     assert 0 <= box["x"] and box["x"] + box["width"] <= width
     assert panel.evaluate("(p) => p.scrollWidth <= p.clientWidth")
-    for option in panel.locator("a").all():
-        assert option.bounding_box()["height"] >= 24
     is_narrow = tab.locator(".menu-button").is_visible()
 
     def open_again():
@@ -99,7 +93,7 @@ def test_the_list_fits_and_closes(typed):
     tab.keyboard.press("Escape")
     assert not panel.is_visible()
     assert field.input_value() == "kv cache" and field.is_visible()
-    assert not field.evaluate(is_open)
+    assert field.get_attribute("aria-expanded") == "false"
     open_again()
     tab.keyboard.press("Escape")
     if is_narrow:  # the menu closes last; first browsers empty the field

@@ -5,11 +5,10 @@ import json
 import re
 from urllib.parse import urldefrag
 
-import nbformat
 import pytest
 
 from book._ext.book_site.frame import llms
-from book._ext.book_site.pages import gpu_reports, previews
+from book._ext.book_site.pages import previews
 from book._ext.book_site.pages.library import Library, anchor
 from tests.built import DOCUMENTS, NOTEBOOKS, ROOT, soup_of
 
@@ -40,23 +39,6 @@ def test_all_that_is_public_is_in_the_reference_and_the_map(site):
             section = main.find(id=anchor(module, definition.name))
             taught = section.select(".api-taught a[href*='#']")
             assert len(taught) == (module in library.homes), definition.name
-
-
-def test_the_title_page_says_the_minutes_of_each_chapter(site):
-    items = soup_of(site / "book" / "index.html").select(".map > li")
-    shown = {
-        item.a["href"]: item.select_one(".soon").get_text() for item in items
-    }
-    for chapter in Library(ROOT).chapters:
-        minutes = f"{chapter.minutes}\u00a0min"
-        assert shown[f"{chapter.path.stem}.html"] == minutes
-
-
-def test_the_page_of_devices_shows_every_report(site):
-    page = soup_of(site / "book" / "tested.html").main
-    reports = gpu_reports.read(ROOT)
-    assert (gpu_reports.NONE in page.get_text()) == (not reports)
-    assert len(page("table")) == 2 * len(reports)
 
 
 def previews_of(site, name):
@@ -92,14 +74,6 @@ def test_every_figure_that_the_text_names_is_a_link(site, page):
         caption = there.main.find(id=place).select_one(".caption-number")
         assert caption.get_text().strip() == f"Fig. {number}"
     assert not page.main.select(":is(pre, code, a, h1, h2, h3) a.figure-link")
-
-
-def test_a_chapter_leads_to_its_notebook_and_its_exercises(site, name, page):
-    links = {a.get_text(): a for a in page.select(".page-links a")}
-    assert links["Notebook"].has_attr("download")
-    stored = (site / name).parent / links["Notebook"]["href"]
-    assert nbformat.read(stored, as_version=4).cells
-    assert page.select_one(f"section{links['Exercises']['href']}")
 
 
 def test_programs_find_every_page_as_text(site):

@@ -6,14 +6,10 @@ from itertools import pairwise
 
 import pytest
 from bs4 import BeautifulSoup
-from PIL import Image
 
 from book._ext.book_site.pages.explorers import scripts_of
 from book._ext.book_site.pages.mathematics import formula as plain
-from book._ext.book_site.source.notebook import CALL
-from book._ext.book_site.source.quotes import curly
 from tests.built import (
-    HAS_ADDRESS,
     NOTEBOOKS,
     PAGES,
     ROOT,
@@ -49,62 +45,35 @@ def test_links_lead_somewhere_and_say_where(pages):
         assert not words & EMPTY_WORDS, page
 
 
-def test_the_book_has_a_sign(site):
-    with Image.open(site / "favicon.ico") as image:
-        assert image.size == (48, 48)
-    assert soup_of(site / "_static" / "favicon.svg").svg
-
-
 def test_every_bibliography_entry_is_there_and_says_who_cites_it(site):
     keys = ENTRY.findall((ROOT / "book" / "references.bib").read_text())
-    page = soup_of(site / "book" / "bibliography.html").main
-    works = {work["id"]: work for work in page.select(".citation")}
-    assert keys and works.keys() == set(keys)
-    for name, work in works.items():
-        cited = work.select(".cited-in a")
-        assert cited, name
-        for link in cited:
-            chapter = soup_of(site / "book" / link["href"]).main
-            assert chapter.find("a", href=f"bibliography.html#{name}")
+    works = soup_of(site / "book" / "bibliography.html").select(".citation")
+    assert sorted(work["id"] for work in works) == sorted(keys)
+    assert [w["id"] for w in works if not w.select(".cited-in a")] == []
 
 
 def test_pictures_are_described_and_numbered(pages):
     for image in (i for _, soup in pages for i in soup.main.find_all("img")):
         assert len(image["alt"]) >= 20 and " " in image["alt"].strip()
         assert not re.search(r"\.(png|svg|jpe?g)$", image["alt"])
-        assert image["width"] and image["height"]
         caption = image.find_parent("figure").figcaption
         number = caption.find(class_="caption-number").get_text()
         assert re.fullmatch(r"Fig\. \d+\.\d+ ", number)
         assert len(caption.get_text()) >= 20 + len(number)
 
 
-def test_headings_and_names(pages):
+def test_headings_ids_and_description(pages):
+    """What axe does not ask: it has no rule of WCAG for these."""
     for page, soup in pages:
-        assert soup.html["lang"] == "en"
-        assert soup.title.get_text().strip()
         found = soup.find_all(re.compile("^h[1-6]$"))
         levels = [int(tag.name[1]) for tag in found]
         assert levels.count(1) == 1 and levels[0] == 1, page
         assert all(b - a <= 1 for a, b in pairwise(levels)), page
-        for tag in soup.find_all(["button", "a", "summary", "th"]):
-            assert tag.get_text().strip(), (page, tag)
-        for tag in soup.find_all("input"):
-            assert tag["aria-label"]
         ids = [tag["id"] for tag in soup.find_all(id=True)]
         assert len(ids) == len(set(ids)), page
         if page.name != "search.html":
             description = soup.find("meta", attrs={"name": "description"})
             assert 40 <= len(description["content"]) <= 160, page
-
-
-def test_links_to_services_appear_with_the_address(pages):
-    for page, _ in pages:
-        text = page.read_text()
-        assert "OWNER/REPO" not in text, page
-        if not HAS_ADDRESS:
-            assert "colab.research" not in text, page
-            assert "issues/new" not in text, page
 
 
 def test_every_formula_is_set_before_any_script_runs(pages):
@@ -176,24 +145,8 @@ def test_code_and_outputs_are_shown_in_full(chapter):
     assert "### BEGIN" not in shown and "### END" not in shown
 
 
-def test_checks_are_folded_and_counted(chapter):
-    stored, page = chapter
-    claims = [
-        f"✓ {curly(cells.TITLE.match(cell.source)['claim'])}"
-        for cell in stored.cells
-        if cells.is_check(cell)
-    ]
-    folded = page.select(".cell.tag_check details")
-    assert [box.summary.p.get_text() for box in folded] == claims
-    assert not any(box.has_attr("open") for box in folded)
-    notes = page.select("p.checks")
-    assert len(notes) == bool(claims)
-    for note in notes:
-        assert f"✓ {len(claims)} check" in note.get_text()
-
-
-def test_solutions_are_folded_and_checks_say_what_they_said(chapter):
-    stored, page = chapter
+def test_solutions_are_folded_and_tasks_show_what_is_given(chapter):
+    _, page = chapter
     solutions = page.select(".cell.tag_solution")
     assert solutions
     for cell in solutions:
@@ -201,18 +154,5 @@ def test_solutions_are_folded_and_checks_say_what_they_said(chapter):
         assert "Show a solution" in cell.summary.get_text()
         stub = cell.find_previous("pre").get_text()
         assert "raise NotImplementedError" in stub
-    expected = [
-        (call[0], cell.outputs[0].text.strip())
-        for cell in stored.cells
-        if cell.metadata.get("nbgrader", {}).get("grade")
-        and (call := CALL.search(cell.source))
-    ]
-    checks = page.select(".cell.tag_exercise-check")
-    shown = [
-        (cell.summary.p.get_text(), cell.select_one(".stream").get_text())
-        for cell in checks
-    ]
-    assert [(call, said.strip()) for call, said in shown] == expected
-    assert not any(cell.details.has_attr("open") for cell in checks)
     assert "# given" not in page.main.get_text()
     assert "data-given" not in page.main.get_text()
