@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.built import PRINTED, ROOT
+from tests.built import ROOT
 from tools.editions.pdf import source
 
 
@@ -22,11 +22,3 @@ def test_files_of_the_repository_are_linked_once_it_has_an_address(
         f"title: T\nauthor: A\nrepository: {{url: '{address}', branch: v1}}\n"
     )
     assert source.book(tmp_path)["source"] == prefix
-
-
-def test_every_page_lies_in_the_file_once_and_unread(site):
-    book = source.book()
-    text = source.compose(book, site)
-    assert source.documents(book) == PRINTED
-    assert text.count("<template ") == len(PRINTED)
-    assert "<main" not in text.split("</main>", 1)[1]

@@ -67,15 +67,6 @@ def sample():
     return beams.of_trees(trees(), "month 8", 3)
 
 
-@functools.cache
-def unsure():
-    """The date model, made to doubt; what it writes; and two sources."""
-    model, source, target, _ = date_model()
-    model.tables.output.weight *= 0.45
-    texts = ("dimanche 3 mars 2019", "3 ma 20")
-    return model, target, [torch.tensor(source.encode(t)) for t in texts]
-
-
 def texts_of(vocabulary, ids):
     """The texts of beams, with the sign for EOS."""
     names = beams.signs(vocabulary)
@@ -105,26 +96,6 @@ def assert_same_steps(shown, model, vocabulary, source, width, penalty):
     more = beam_search(model, ids, width + beams.PRUNED, alpha, 1)
     wanted = texts_of(vocabulary, more.ids[0])
     assert [text for text, *_ in steps[0]] == wanted
-
-
-@functools.cache
-def of_unsure():
-    """An explorer of two searches of that model."""
-    model, letters, sources = unsure()
-    named = dict(zip("ab", sources, strict=True))
-    return beams.beam_explorer(model, letters, named, "a")
-
-
-def test_each_step_is_the_librarys(show, few):
-    shown = show(of_unsure())
-    model, letters, sources = unsure()
-    for name, source in zip("ab"[: few(2, 1)], sources, strict=False):
-        shown.set(source=name)
-        for width in few(range(1, beams.WIDEST + 1), [3]):
-            for penalty in (False, True):
-                assert_same_steps(
-                    shown, model, letters, source, width, penalty
-                )
 
 
 def test_lines_and_sums_lead_to_the_text_of_a_box(shown):
@@ -161,9 +132,6 @@ def test_a_box_is_pressed(shown):
     shown.element.locator(".box").filter(has_text="augu").first.click()
     assert shown.text(".note").startswith("“augu”: log p = −")
     assert shown.text("[aria-pressed=true] b") == "augu"
-
-
-# --- On the live model
 
 
 def test_dates_of_the_reader_are_searched_as_the_library_does(show, few):
