@@ -134,18 +134,9 @@ def test_theme_button_switches_and_is_remembered(tab):
     assert tab.evaluate(GROUND) == before
 
 
-def test_79_columns_fit_without_scrolling(tab):
-    box = tab.locator(".cell_input pre:visible").first
-    scrolls = """(box, columns) => {
-        box.textContent = "m".repeat(columns);
-        return box.scrollWidth > box.clientWidth;
-    }"""
-    assert not box.evaluate(scrolls, 79)
-    assert box.evaluate(scrolls, 100)
-
-
 BUTTONS = [".top-bar", ".menu-button", ".headerlink", ".prev-next"]
 BUTTONS += [".zoom-button", ".copy-button", ".page-links", ".page-footer"]
+BUTTONS += [".score", ".solution-buttons", ".tag_exercise-check .cell_input"]
 
 
 def test_paper_shows_answers_and_no_buttons(tab, address):
@@ -161,6 +152,8 @@ def test_paper_shows_answers_and_no_buttons(tab, address):
     assert predict.is_visible() and not folded.is_visible()
     assert check.locator("summary").is_visible()  # it prints as its claim
     assert not code.is_visible()
+    answers = tab.locator(".choice p:visible").all_inner_texts()
+    assert answers and all(text.startswith("Yes.") for text in answers)
     for name in BUTTONS:
         assert not tab.locator(name).first.is_visible(), name
     assert tab.evaluate(GROUND) == "rgb(255, 255, 255)"

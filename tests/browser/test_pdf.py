@@ -12,6 +12,7 @@ import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
 from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, soup_of
+from tools.editions.pdf import source
 
 pytestmark = pytest.mark.slow  # the whole book is printed
 MM = 72 / 25.4
@@ -113,15 +114,16 @@ def test_checks_are_left_out_and_solutions_stand_in_the_appendix(
     def texts(selector):
         return [squeezed(box.get_text()) for box in page.select(selector)]
 
+    everything = chapters + appendices
     shown = texts(f"pre:not(:is({CHECKED}, .cell_output) pre)")
     calls = texts(".tag_exercise-check summary p")
-    assert [code for code in shown + calls if code not in chapters] == []
+    assert [code for code in shown + calls if code not in everything] == []
     solutions = texts(".tag_solution .cell_input pre")
     assert [code for code in solutions if code not in appendices] == []
     assert [code for code in solutions if code in chapters] == []
     checks = texts(".tag_check .cell_input pre")
     own = [c for c in checks if not any(c in code for code in shown)]
-    assert [code for code in own if code in chapters + appendices] == []
+    assert [code for code in own if code in everything] == []
     assert shown and calls and solutions and own
 
 
@@ -189,3 +191,21 @@ def test_the_file_says_what_it_is(paper):
         }
         assert book.Root.Lang == "en-GB"
         assert book.Root.MarkInfo.Marked
+
+
+@pytest.mark.parametrize(
+    "address, prefix",
+    [
+        ("https://github.com/OWNER/REPO", ""),
+        ("https://github.com/a/b.git", "https://github.com/a/b/blob/v1/book/"),
+    ],
+)
+def test_files_of_the_repository_are_linked_once_it_has_an_address(
+    tmp_path, address, prefix
+):
+    for name in ("_toc.yml", "pyproject.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "_config.yml").write_text(
+        f"title: T\nauthor: A\nrepository: {{url: '{address}', branch: v1}}\n"
+    )
+    assert source.book(tmp_path)["source"] == prefix

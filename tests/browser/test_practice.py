@@ -109,19 +109,6 @@ def test_what_lies_in_the_browser_may_be_anything(visit):
 
 
 @pytest.mark.slow
-def test_paper_shows_the_question_and_the_right_answer(tab):
-    folded = tab.locator(".choice > button:visible").count()
-    tab.emulate_media(media="print")
-    seen = shown(tab)
-    assert len(seen) == 7 and all(text.startswith("Yes.") for text in seen)
-    assert tab.locator(".choice > button:visible").count() == folded
-    assert tab.locator(".tag_exercise-check summary").first.is_visible()
-    for name in (".score", ".solution-buttons", ".tag_solution pre",
-                 ".tag_exercise-check .cell_input"):  # fmt: skip
-        assert not tab.locator(name).first.is_visible(), name
-
-
-@pytest.mark.slow
 def test_all_solutions_and_the_call_of_a_check_open(tab):
     folded = tab.locator(".tag_solution pre")
     status = tab.locator(".solution-buttons [role=status]")

@@ -98,16 +98,6 @@ def tab(request, decks, show):
         yield show(f"{there}{links.FOLDER}/{ONE}.html").tab
 
 
-def test_arrow_keys_lead_through_the_deck(tab):
-    for number in range(1, tab.evaluate("Reveal.getTotalSlides()")):
-        while tab.evaluate("Reveal.availableFragments().next"):
-            tab.keyboard.press("ArrowRight")
-        tab.keyboard.press("ArrowRight")
-        assert tab.evaluate(PLACE) == number
-    tab.keyboard.press("Home")
-    assert tab.evaluate(PLACE) == 0
-
-
 def test_speaker_view_follows_and_leads(tab):
     with tab.context.expect_page() as window:
         tab.keyboard.press("s")

@@ -1,15 +1,20 @@
-"""The built files: links, pictures, headings, and nothing left out."""
+"""The built files: links, pictures, headings, previews; nothing left out."""
 
+import gzip
+import json
 import re
 from html import unescape
 from itertools import pairwise
+from urllib.parse import urldefrag
 
 import pytest
 from bs4 import BeautifulSoup
 
-from book._ext.book_site.pages.explorers import scripts_of
+from book._ext.book_site.frame import llms
+from book._ext.book_site.pages import previews
 from book._ext.book_site.pages.mathematics import formula as plain
 from tests.built import (
+    DOCUMENTS,
     NOTEBOOKS,
     PAGES,
     ROOT,
@@ -22,6 +27,10 @@ from tools.source import cells
 
 ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.S)
 EMPTY_WORDS = {"here", "this", "link", "click here", "more"}
+MOST = 12_000  # bytes of what a page's links show, compressed
+SHOWS = re.compile(
+    r"^#fig-|bibliography.html#|glossary.html#|notation.html|^\d\d_\w+\.html"
+)
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
 
 
@@ -32,10 +41,13 @@ def pages(site):
 
 
 @pytest.fixture(params=NOTEBOOKS)
-def chapter(request, site):
-    """The stored notebook of a chapter, and its page."""
-    name = request.param
-    return notebook(name), soup_of(site / f"{name}.html")
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def page(site, name):
+    return soup_of(site / f"{name}.html")
 
 
 def test_links_lead_somewhere_and_say_where(pages):
@@ -91,28 +103,10 @@ def test_every_formula_is_set_before_any_script_runs(pages):
             assert not (whole and "<wbr" in formula), (page, tex)
 
 
-def test_pages_load_the_scripts_that_they_need_and_no_other(pages):
-    for page, soup in pages:
-        scripts = [tag["src"] for tag in soup.find_all("script", src=True)]
-        names = [
-            src.rpartition("_static/")[2].split("?")[0] for src in scripts
-        ]
-        own = [name for name in names if name.startswith("explorers/")]
-        needed = scripts_of(str(soup.main))
-        assert own == [f"explorers/{script}.js" for script in needed], page
-        for script, part in {
-            "quiz.js": ".quiz",
-            "zoom.js": "main figure img",
-            "code.js": ".highlight > pre",
-        }.items():
-            assert (script in names) == bool(soup.select(part)), page
-
-
-def test_drawings_are_shown_in_full(chapter):
-    stored, page = chapter
+def test_drawings_are_shown_in_full(name, page):
     drawings = [
         BeautifulSoup(output.data["text/html"], "html.parser")
-        for cell in stored.cells
+        for cell in notebook(name).cells
         for output in cell.get("outputs", [])
         if "text/html" in output.get("data", {})
     ]
@@ -130,10 +124,9 @@ def text_outputs(cell):
             yield text.strip()
 
 
-def test_code_and_outputs_are_shown_in_full(chapter):
-    stored, page = chapter
+def test_code_and_outputs_are_shown_in_full(name, page):
     shown = "\n".join(box.get_text() for box in page.find_all("pre"))
-    for cell in stored.cells:
+    for cell in notebook(name).cells:
         tags = cell.metadata.get("tags", [])
         if cell.cell_type != "code" or {"colab", "explorer"} & {*tags}:
             continue
@@ -145,8 +138,7 @@ def test_code_and_outputs_are_shown_in_full(chapter):
     assert "### BEGIN" not in shown and "### END" not in shown
 
 
-def test_solutions_are_folded_and_tasks_show_what_is_given(chapter):
-    _, page = chapter
+def test_solutions_are_folded_and_tasks_show_what_is_given(page):
     solutions = page.select(".cell.tag_solution")
     assert solutions
     for cell in solutions:
@@ -156,3 +148,66 @@ def test_solutions_are_folded_and_tasks_show_what_is_given(chapter):
         assert "raise NotImplementedError" in stub
     assert "# given" not in page.main.get_text()
     assert "data-given" not in page.main.get_text()
+
+
+# --- What links show, and what programs read
+
+
+def previews_of(site, name):
+    """The file of a page, and what it says."""
+    path = site / previews.FOLDER / f"{name}.js"
+    text = re.fullmatch(r"previews\((.*)\);\n", path.read_text(), re.S)[1]
+    return path, json.loads(text)
+
+
+def test_previews_are_small_and_whole(site):
+    for name in DOCUMENTS:
+        path, shown = previews_of(site, name)
+        assert len(gzip.compress(path.read_bytes())) <= MOST, name
+        for html in shown.values():
+            assert ' id="' not in html and "<a " not in html, name
+            for image in re.findall(r'src="([^"]+)"', html):
+                assert (site / f"{name}.html").parent.joinpath(image).is_file()
+
+
+def test_works_terms_symbols_figures_and_pages_have_previews(site, name, page):
+    links = page.main.select("a.internal:not(nav a)")
+    wanted = {a["href"] for a in links if SHOWS.search(a["href"])}
+    assert wanted and wanted <= previews_of(site, name)[1].keys()
+
+
+def test_every_figure_that_the_text_names_is_a_link(site, page):
+    links = page.main.select("a.figure-link")
+    assert links
+    for link in links:
+        number = link.get_text().split()[-1]
+        address, place = urldefrag(link["href"])
+        there = soup_of(site / "book" / address) if address else page
+        caption = there.main.find(id=place).select_one(".caption-number")
+        assert caption.get_text().strip() == f"Fig. {number}"
+    assert not page.main.select(":is(pre, code, a, h1, h2, h3) a.figure-link")
+
+
+def test_programs_find_every_page_as_text(site):
+    text = (site / "llms.txt").read_text()
+    assert text.startswith("# The Executable Transformer\n\n> ")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) == len(DOCUMENTS)
+    assert all((site / link).is_file() for link in links)
+    lost = soup_of(site / "404.html")
+    links = [link["href"].lstrip("/") for link in lost.select("li a")]
+    assert links == [f"{name}.html" for name in NOTEBOOKS]
+    assert not lost.find_all(["script", "img", "link"])
+
+
+def test_the_text_of_a_chapter_has_no_solution_and_no_picture(site, name):
+    path = site / llms.FOLDER / f"{name.removeprefix('book/')}.md"
+    text = path.read_text()
+    assert text.startswith(f"# {int(path.stem[:2])}. ")
+    assert "raise NotImplementedError" in text
+    for mark in ("### BEGIN", "data:image", "iVBOR", "# given"):
+        assert mark not in text
+    assert text.count("```") % 2 == 0
+    assert "\n✓ " in text and "> **Figure.** " in text
+    for link in re.findall(r"\]\(([\w./]+\.(?:md|html))", text):
+        assert (path.parent / link).is_file(), link

@@ -1,11 +1,9 @@
 """Whether the date explorer trusts an answer: its script date-rule.js."""
 
 import re
-import unicodedata
 from datetime import date
 
 import pytest
-from babel import Locale
 from playwright.sync_api import expect
 
 from kit import dates
@@ -72,10 +70,11 @@ def shown(show):
 
 
 def test_a_doubt_and_a_change_are_said(shown):
-    states = [{"text": text} for text in SAID]
+    wanted = SAID | dict.fromkeys(EXAMPLES, RIGHT)
+    states = [{"text": text} for text in wanted]
     found = shown.each(states, "(e) => e.verdict.textContent")
     said = [words.partition(". ")[2] for words in found]
-    assert dict(zip(SAID, said, strict=True)) == SAID
+    assert dict(zip(wanted, said, strict=True)) == wanted
 
 
 def test_they_stand_beside_the_answer_and_fit_a_phone(shown, few):
@@ -105,46 +104,14 @@ def test_little_confidence_is_said(shown):
     )
 
 
-def test_texts_are_made_plain(shown):
+def test_a_text_is_made_plain_and_signs_stand_for_what_is_not_seen(shown):
+    text = "  3 \u0489mars \t２019\n\u2800\ufeff\ue000☂é"
+    shown.set(text=text)
+    read = "3 \u0489mars 2019 \u2800\ue000☂é"
     signs = {" ": "␣", "\u0489": "◌\u0489", "\u2800": "�", "\ue000": "�"}
-    for text in (
-        "  dimanche \t 3\n mars\u00a02019 ",
-        "3\u2003mars\u200b2019",
-        "3\x1cmars\x852019",
-        "３ mars\u30002019",
-        "\ufeff3 mars 2019",
-        "3 \u0489mars 2019\u2800\ue000☂é",
-        "𝟛 mars 2019",
-    ):
-        shown.set(text=text)
-        plain = unicodedata.normalize("NFKC", " ".join(text.split()))
-        read = re.sub("[\u200b\ufeff]", "", plain)
-        keys = shown.all(".look thead th[scope=col]")
-        assert keys == [signs.get(c, c) for c in read]
-        assert written(shown) == iso_of(read)
-
-
-@pytest.mark.slow
-def test_a_thousand_dates_of_the_test_raise_few_alarms(shown):
-    """A wrong answer is doubted, a right one where the model was unsure.
-
-    Those of the examples are not: before the rule is there, the page says
-    that they are right.
-    """
-    drawn = generate(splits()["test"], 1_000, seed=15)
-    pairs = [(example.text, example.iso) for example in drawn]
-    pairs += [(text, iso_of(text)) for text in EXAMPLES]
-    states = [{"text": text} for text, _ in pairs]
-    said = shown.each(states, "(e) => e.verdict.textContent")
-    alarms = []
-    for (text, iso), words in zip(pairs, said, strict=True):
-        answer, _, sentence = words.partition(". ")
-        if answer != iso:
-            assert sentence.startswith("⚠ "), (text, words)
-        elif sentence != RIGHT:
-            assert sentence.startswith("⚠ Unsure: "), (text, words)
-            alarms += [text]
-    assert len(alarms) <= 5 and not {*alarms} & {*EXAMPLES}
+    keys = shown.all(".look thead th[scope=col]")
+    assert keys == [signs.get(c, c) for c in read]
+    assert written(shown) == iso_of(read)
 
 
 def test_what_it_learnt_is_what_the_book_writes(shown, few):
@@ -163,14 +130,11 @@ def test_what_it_learnt_is_what_the_book_writes(shown, few):
 
 
 def test_the_box_says_what_it_learnt(shown):
-    said = shown.text(".learnt")
-    names = [Locale("en").languages[name] for name in dates.LANGUAGES]
-    assert f"in {', '.join(names[:-1])} and {names[-1]}." in said
-    assert f"the years {dates.FIRST.year} to {dates.LAST.year}," in said
     digits = {
         write(date(2019, 3, 3), language, style)
         for language in dates.LANGUAGES
         for style in dates.styles(language)
     }
     digits = {text for text in digits if not any(map(str.isalpha, text))}
-    assert set(re.findall(r"\S*\d\d[./]\d+", said)) == digits
+    said = re.findall(r"\S*\d\d[./]\d+", shown.text(".learnt"))
+    assert {*said} == digits

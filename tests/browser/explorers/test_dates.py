@@ -1,15 +1,16 @@
 """The date explorer: what it shows is what the library computes."""
 
 import functools
-import shutil
+from pathlib import Path
 
 import pytest
 import torch
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save
 
-from kit import dates, explorers
+from kit import dates
 from kit.dates import generate, splits
+from kit.explorers import FOLDER as FILES
 from kit.explorers.dates import date_explorer, examples
 from kit.trained import FOLDER, date_model
 from lib.beams import beam_search
@@ -18,9 +19,8 @@ from lib.decoding import greedy
 from lib.heads import record_weights
 from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
-from tests.browser.explorers.shown import close, number, page_of
+from tests.browser.explorers.shown import close, number
 from tests.browser.explorers.test_engine import LIMIT, rounded, silenced
-from tests.built import served
 
 CROSS = "decoder.blocks.0.cross_attention"
 SELF = "decoder.blocks.0.self_attention"
@@ -413,49 +413,31 @@ def test_other_files_are_refused(live):
         assert "Writing" in shown.text(".note")
 
 
-# --- On the site, where the model is fetched when it is asked for
+# --- On the site
 
 
-def copy(scripts, folder):
-    for name in scripts:
-        shutil.copy(explorers.FOLDER / f"{name}.js", folder)
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A page as the site has it, with its scripts beside it."""
-    copy(sample().scripts, tmp_path)
-    tags = [f'<script src="{n}.js" defer></script>' for n in sample().scripts]
-    html = page_of(sample().element() + "".join(tags))
-    (tmp_path / "page.html").write_text(html, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def address(folder):
-    with served(folder) as there:
-        yield there.rstrip("/")
-
-
-def test_the_model_is_fetched_when_it_is_asked_for(browser, address, folder):
-    """It may be late, or fail; what is asked for meanwhile is answered."""
-    tab, asked, held = browser.new_page(reduced_motion="reduce"), [], []
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.goto(f"{address}/page.html")
-    field = tab.get_by_label("A date in words")
-    button, said = tab.locator("form button"), tab.locator(".problem")
-    tile = tab.locator(".tile").first
-    later = [f"{address}/{name}.js" for name in sample().later]
-    tab.get_by_role("button", name="German").click()
-    assert not {*later} & {*asked}
-    size = round((explorers.FOLDER / "date_model.js").stat().st_size / 1e3)
+def test_the_model_is_fetched_when_it_is_asked_for(window, root):
+    """It may fail, or be late; what is asked for meanwhile is answered."""
+    tab, asked, held = window(reduced_motion="reduce").tab, [], []
+    tab.on("request", lambda request: asked.append(Path(request.url).stem))
+    model = "**/date_model.js"
+    tab.route(model, lambda route: route.abort())
+    tab.goto(f"{root}book/12_what_it_learnt.html")
+    explorer = tab.locator("date-explorer")
+    field = explorer.get_by_label("A date in words")
+    button, said = (explorer.locator(c) for c in ("form button", ".problem"))
+    tile = explorer.locator(".tile").first
+    german = explorer.get_by_role("button", name="German")
+    german.click()
+    assert not {*sample().later} & {*asked}
+    size = round((FILES / "date_model.js").stat().st_size / 1e3)
     expect(button).to_have_text(f"Ask it (loads {size} kB)")
-    button.click()  # but the files are not there
+    button.click()
     expect(said).to_have_text("The model's file could not be loaded.")
     expect(tile).not_to_be_visible()
     assert button.get_attribute("aria-disabled") == "false"
-    copy(sample().later, folder)
-    tab.route("**/date_model.js", lambda route: held.append(route))
+    tab.unroute(model)
+    tab.route(model, lambda route: held.append(route))
     for text in ("3 augusti 1999", "8 mai 1945"):
         field.fill(text)
         field.press("Enter")
@@ -464,20 +446,17 @@ def test_the_model_is_fetched_when_it_is_asked_for(browser, address, folder):
         expect(button).to_have_text("Loading …")
         assert button.get_attribute("aria-disabled") == "true"
         expect(field).to_be_focused()
-    tab.get_by_role("button", name="German").click()
+    german.click()
     expect(tile).to_be_visible()
     field.fill("9 mai 1945")
     field.press("Enter")
     (route,) = held
     route.continue_()
-    expect(tab.locator(".verdict")).to_have_text(
-        "1945-05-09. ✓ The text says this date."
-    )
+    verdict = "1945-05-09. ✓ The text says this date."
+    expect(explorer.locator(".verdict")).to_have_text(verdict)
     expect(button).to_have_text("Write")
     expect(field).to_be_focused()
-    assert {*later} < {*asked}
-    assert all(url.startswith(address) for url in asked)
-    tab.close()
+    assert {*sample().later} < {*asked}
 
 
 @pytest.mark.slow
