@@ -21,6 +21,7 @@ from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
 from tests.browser.explorers.shown import close, number
 from tests.browser.explorers.test_engine import LIMIT, rounded, silenced
+from tests.browser.visit import until
 
 CROSS = "decoder.blocks.0.cross_attention"
 SELF = "decoder.blocks.0.self_attention"
@@ -415,14 +416,16 @@ def test_other_files_are_refused(live):
 
 # --- On the site
 
+PAGE = "book/12_what_it_learnt.html"
 
-def test_the_model_is_fetched_when_it_is_asked_for(window, root):
+
+def test_the_model_is_fetched_when_it_is_asked_for(window, address):
     """It may fail, or be late; what is asked for meanwhile is answered."""
     tab, asked, held = window(reduced_motion="reduce").tab, [], []
     tab.on("request", lambda request: asked.append(Path(request.url).stem))
     model = "**/date_model.js"
     tab.route(model, lambda route: route.abort())
-    tab.goto(f"{root}book/12_what_it_learnt.html")
+    tab.goto(address + PAGE)
     explorer = tab.locator("date-explorer")
     field = explorer.get_by_label("A date in words")
     button, said = (explorer.locator(c) for c in ("form button", ".problem"))
@@ -457,6 +460,13 @@ def test_the_model_is_fetched_when_it_is_asked_for(window, root):
     expect(button).to_have_text("Write")
     expect(field).to_be_focused()
     assert {*sample().later} < {*asked}
+
+
+@pytest.mark.slow
+def test_a_page_that_is_a_file_fetches_it_too(opened, site):
+    tab = opened((site / PAGE).as_uri()).tab
+    tab.get_by_label("A date in words").press("Enter")
+    until(tab, LIVE)
 
 
 @pytest.mark.slow
