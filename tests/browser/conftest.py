@@ -4,12 +4,19 @@ import pytest
 
 from tests.browser.record import Records
 from tests.browser.visit import CHAPTER, Visit
+from tests.built import slow
 
 
 @pytest.fixture(scope="session")
 def record(browser, site, address, pytestconfig):
     """`record(page, device)` says what a page told when it was loaded."""
     return Records(browser, site, address, pytestconfig.getoption("quick"))
+
+
+@pytest.fixture(params=["http", slow("file")])
+def root(request, site, address):
+    """Where the pages are: on a server, or files in a folder."""
+    return address if request.param == "http" else f"{site.as_uri()}/"
 
 
 @pytest.fixture
@@ -68,15 +75,3 @@ def visit(opened, address):
 def tab(visit):
     """The tab of `visit`."""
     return visit.tab
-
-
-@pytest.fixture
-def bare(window, address):
-    """Open a page for a reader without scripts: `bare("search.html")`."""
-
-    def open_page(page, **options):
-        tab = window(java_script_enabled=False, **options).tab
-        tab.goto(address + page)
-        return tab
-
-    return open_page

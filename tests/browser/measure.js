@@ -46,7 +46,7 @@
     cutFormulas: [...displayed, ...inline].map(tex),
     stranded: stranded.map(tex),
     unmarked: displayed.filter((box) => !isMarked(box)).map(tex),
-    cutOutputs: all(".cell_output pre, .cell_output table")
+    cutCode: all(".cell pre, .cell_output table")
       .filter((box) => room(box) > 0)
       .map((box) => box.textContent),
     cutTables: all("main table")

@@ -45,17 +45,13 @@ def test_arrows_lead_to_the_neighbours(tab, address):
 
 
 @pytest.mark.slow
-def test_the_arrow_belongs_to_another_key_or_to_what_has_the_focus(tab):
+def test_the_arrow_belongs_to_what_else_has_a_use_for_it(tab):
     for key in HELD:
         assert stays(tab, f"{key}+ArrowRight"), key
     for owner in OWNERS:
         tab.evaluate(PUT, owner)
         assert stays(tab), owner
         tab.evaluate("document.activeElement.remove()")
-
-
-@pytest.mark.slow
-def test_the_arrow_belongs_to_an_open_dialog_and_to_a_wide_page(tab):
     tab.evaluate(DIALOG)
     assert stays(tab)
     tab.evaluate("document.querySelector('dialog[open]').remove()")

@@ -88,7 +88,7 @@ def test_on_a_desktop_it_is_whole(record, site, page):
     assert_whole(told, site)
     assert told["shift"] < 0.001  # nothing moves while it loads
     for _, view in views(told):
-        for problem in ("cutFormulas", "cutOutputs", "spilled", "covering"):
+        for problem in ("cutFormulas", "cutCode", "spilled", "covering"):
             assert view[problem] == []
 
 
@@ -105,12 +105,14 @@ def test_it_works_as_a_file(record, site, page):
 
 
 @pytest.mark.slow
-def test_without_scripts_a_chapter_is_read(bare):
-    tab = bare(CHAPTER)
-    own = ".done, .progress, .zoom-button, .copy-button, dialog"
+def test_without_scripts_a_chapter_is_read(window, address):
+    tab = window(java_script_enabled=False).tab
+    tab.goto(address + CHAPTER)
+    own = ".done, .progress, .zoom-button, .copy-button, dialog, "
+    own += ".quiz button, .solution-buttons"
     assert tab.locator(own).count() == 0
     assert not tab.locator(".keys").is_visible()
-    for name in (".page-links a", "main figure img"):
+    for name in (".page-links a", "main figure img", ".quiz summary"):
         assert tab.locator(name).first.is_visible()
     term = tab.locator("main a.internal[href*=glossary]").first
     assert "side by side" in term.get_attribute("title")

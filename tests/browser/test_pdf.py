@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from copy import copy
 from itertools import pairwise
 
 import pikepdf
@@ -12,10 +11,8 @@ import pypdfium2
 import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from book._ext.book_site.source.notebook import CALL
-from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, notebook, soup_of
-from tools.source.answers import solution, stub, without_marks
-from tools.source.cells import TITLE
+from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, soup_of
+from tools.editions.pdf import source
 
 pytestmark = pytest.mark.slow  # the whole book is printed
 MM = 72 / 25.4
@@ -87,75 +84,47 @@ def appendices(paper):
     return paper.between(paper.page_of(APPENDIX))
 
 
-def heading(tag):
-    """The words of a heading as they are among the bookmarks."""
-    tag = copy(tag)
-    for idle in tag.select(".headerlink, .katex-mathml"):
-        idle.extract()
-    return squeezed(tag.get_text())
-
-
 def test_chapters_and_sections_are_bookmarks(paper, site):
-    marks = {squeezed(title) for _, title, _ in paper.marks}
-    assert squeezed("About this book") in marks
-    for name in PRINTED:
-        found = soup_of(site / f"{name}.html").main.find_all(["h1", "h2"])
-        titles = [*map(heading, found)][name == PRINTED[0] :]
-        assert [title for title in titles if title not in marks] == []
-
-
-def test_parts_hold_chapters_and_chapters_sections(paper):
-    levels = [level for level, _, _ in paper.marks]
+    """The contents name the pages of the parts; these hold chapters."""
+    levels, names, pages = zip(*paper.marks, strict=True)
     assert levels[0] == 0 and max(levels) >= 2
     assert all(deep - level <= 1 for level, deep in pairwise(levels))
-    pages = [page for _, _, page in paper.marks]
-    assert pages == sorted(pages)
-
-
-def test_contents_name_the_pages(paper):
-    last = paper.page_of("About this book")
-    contents = paper.between(1, last)
+    assert [*pages] == sorted(pages)
+    marks = {*map(squeezed, names)}
+    for name in PRINTED:
+        found = soup_of(site / f"{name}.html").main.find_all(["h1", "h2"])
+        titles = [squeezed(tag.get_text().removesuffix("#")) for tag in found]
+        missing = [title for title in titles if title not in marks]
+        assert missing == titles[:1] * (name == PRINTED[0])
+    contents = paper.between(1, paper.page_of("About this book"))
     for level, title, page in paper.marks:
         if level == 0 and title != "Contents":
             assert squeezed(f"{title}{page + 1}") in contents
 
 
-def code_cells(name):
-    """The code of a notebook: what is to be shown, and the checks."""
-    shown, solutions, checks = [], [], []
-    for cell in notebook(name).cells:
-        tags = cell.metadata.get("tags", [])
-        if cell.cell_type != "code" or "colab" in tags:
-            continue
-        titled = TITLE.match(cell.source)
-        grader = cell.metadata.get("nbgrader", {})
-        if grader.get("solution"):
-            source = without_marks(cell.source)
-            shown.append(stub(source))
-            solutions.append(solution(source))
-        elif grader.get("grade"):
-            call = CALL.search(cell.source)
-            shown.append(call[0] if call else cell.source)
-        elif "explorer" in tags or (titled and titled["claim"]):
-            start = titled.end() if titled else 0
-            checks.append(cell.source[start:])
-        else:
-            shown.append(cell.source[titled.end() if titled else 0 :])
-    return [[*map(squeezed, kind)] for kind in (shown, solutions, checks)]
+CHECKED = ".tag_check, .tag_solution, .tag_exercise-check"
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_checks_are_left_out_and_solutions_stand_in_the_appendix(
-    chapters, appendices, name
+    chapters, appendices, site, name
 ):
-    shown, solutions, checks = code_cells(name)
+    page = soup_of(site / f"{name}.html").main
+
+    def texts(selector):
+        return [squeezed(box.get_text()) for box in page.select(selector)]
+
     everything = chapters + appendices
-    assert shown and solutions and checks
-    assert [code for code in shown if code not in everything] == []
-    own = [c for c in checks if not any(c in code for code in shown)]
-    assert [code for code in own if code in everything] == []
+    shown = texts(f"pre:not(:is({CHECKED}, .cell_output) pre)")
+    calls = texts(".tag_exercise-check summary p")
+    assert [code for code in shown + calls if code not in everything] == []
+    solutions = texts(".tag_solution .cell_input pre")
     assert [code for code in solutions if code not in appendices] == []
     assert [code for code in solutions if code in chapters] == []
+    checks = texts(".tag_check .cell_input pre")
+    own = [c for c in checks if not any(c in code for code in shown)]
+    assert [code for code in own if code in everything] == []
+    assert shown and calls and solutions and own
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -222,3 +191,21 @@ def test_the_file_says_what_it_is(paper):
         }
         assert book.Root.Lang == "en-GB"
         assert book.Root.MarkInfo.Marked
+
+
+@pytest.mark.parametrize(
+    "address, prefix",
+    [
+        ("https://github.com/OWNER/REPO", ""),
+        ("https://github.com/a/b.git", "https://github.com/a/b/blob/v1/book/"),
+    ],
+)
+def test_files_of_the_repository_are_linked_once_it_has_an_address(
+    tmp_path, address, prefix
+):
+    for name in ("_toc.yml", "pyproject.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "_config.yml").write_text(
+        f"title: T\nauthor: A\nrepository: {{url: '{address}', branch: v1}}\n"
+    )
+    assert source.book(tmp_path)["source"] == prefix

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from book._ext.book_site.frame.policy import INLINE, digest
 from tests.browser.record import press
 from tests.browser.visit import comes, until
-from tests.built import NOTEBOOKS, PAGES, slow
+from tests.built import NOTEBOOKS, PAGES
 
 MOVED = "book/12_decoding.html"
 LEAD_ON = {"index.html": "book/index.html", MOVED: "book/13_decoding.html"}
@@ -61,15 +61,14 @@ def assert_strict(path):
     assert not {"script", "link", "style", "body"} & before
     parts = (part.split() for part in meta["content"].split("; "))
     said = {name: sources for name, *sources in parts}
-    assert said["default-src"] == said["base-uri"] == ["'none'"]
-    assert said["object-src"] == ["'none'"]
-    assert said["form-action"] == ["'self'"]
-    own, *hashes = said["script-src"]
-    assert own == "'self'"
-    assert all(name.startswith("'sha256-") for name in hashes)
-    for sources in said.values():
-        assert not {"*", "https:", "http:", "'unsafe-eval'"} & set(sources)
-    assert {digest(script) for script in INLINE.findall(text)} <= set(hashes)
+    loose = {"style-src", "style-src-attr"}  # boxes of KaTeX have a style
+    for name in said.keys() - loose:
+        others = {*said[name]} - {"'self'", "'none'", "data:"}
+        assert all(other.startswith("'sha256-") for other in others), name
+    for name in ("default-src", "object-src", "base-uri"):
+        assert said[name] == ["'none'"]
+    scripts = {digest(script) for script in INLINE.findall(text)}
+    assert scripts <= {*said["script-src"]}
     return said
 
 
@@ -84,17 +83,11 @@ def test_every_page_has_a_strict_policy(site):
         assert not UNFIT.search(text), path
 
 
-@pytest.fixture(params=["over http", slow("as files")])
-def base(request, site, address):
-    """Where the pages are."""
-    return address if "http" in request.param else f"{site.as_uri()}/"
-
-
 @pytest.mark.parametrize("page", OTHERS)
-def test_no_other_page_breaks_its_policy(window, base, page):
+def test_no_other_page_breaks_its_policy(window, root, page):
     visit = window()
     tab = visit.tab
-    tab.goto(base + page)
+    tab.goto(root + page)
     until(tab, f"location.href.includes('{LEAD_ON.get(page, page)}')")
     tab.wait_for_load_state("load")
     if "?q" in page:
@@ -105,18 +98,9 @@ def test_no_other_page_breaks_its_policy(window, base, page):
     assert tab.evaluate(margin) == "0px"  # the style has arrived
 
 
-def test_the_model_of_the_home_page_runs_under_the_policy(opened, base):
-    visit = opened(f"{base}book/index.html")
-    box = visit.tab.locator("date-explorer")
-    box.get_by_role("textbox").fill("8 grudnia 1975")
-    box.get_by_role("textbox").press("Enter")
-    date = re.compile(r"\d{4}-\d\d-\d\dend")
-    box.locator(".tiles").filter(has_text=date).first.wait_for()
-
-
 @pytest.mark.slow
-def test_firefox_runs_the_sites_scripts_and_no_other(firefox, base):
-    firefox.open(f"{base}{NOTEBOOKS[3]}.html")
+def test_firefox_runs_the_sites_scripts_and_no_other(firefox, root):
+    firefox.open(f"{root}{NOTEBOOKS[3]}.html")
     ready = "document.querySelector('.explorer').hasAttribute('data-ready')"
     assert firefox.evaluate(ready) is True
     hidden = "document.querySelector('.theme-button').hidden"

@@ -108,43 +108,6 @@ def test_what_lies_in_the_browser_may_be_anything(visit):
         assert score(visit.tab) == NONE and shown(visit.tab) == [], change
 
 
-def test_the_keyboard_is_enough(tab):
-    tab.locator(".choice > button").first.focus()
-    for key, word in (("Enter", "Wrong"), ("Space", "Wrong"),
-                      ("Enter", "Right")):  # fmt: skip
-        tab.keyboard.press(key)
-        name = tab.evaluate("document.activeElement.innerText")
-        assert name.split()[-1] == word
-        tab.keyboard.press("Tab")
-    tab.keyboard.press("Shift+Tab")
-    tab.keyboard.press("Enter")
-    assert len(shown(tab)) == 2  # the last one is folded again
-
-
-@pytest.mark.slow
-def test_without_a_script_choices_are_boxes(bare, tab):
-    choices = tab.locator(".choice").count()
-    tab = bare("book/05_heads.html")
-    boxes = tab.locator(".quiz details")
-    assert boxes.count() == choices
-    assert tab.locator(".quiz button, .solution-buttons").count() == 0
-    boxes.nth(2).locator("summary").click()
-    assert boxes.nth(2).locator("p").last.inner_text().startswith("Yes. Each")
-
-
-@pytest.mark.slow
-def test_paper_shows_the_question_and_the_right_answer(tab):
-    folded = tab.locator(".choice > button:visible").count()
-    tab.emulate_media(media="print")
-    seen = shown(tab)
-    assert len(seen) == 7 and all(text.startswith("Yes.") for text in seen)
-    assert tab.locator(".choice > button:visible").count() == folded
-    assert tab.locator(".tag_exercise-check summary").first.is_visible()
-    for name in (".score", ".solution-buttons", ".tag_solution pre",
-                 ".tag_exercise-check .cell_input"):  # fmt: skip
-        assert not tab.locator(name).first.is_visible(), name
-
-
 @pytest.mark.slow
 def test_all_solutions_and_the_call_of_a_check_open(tab):
     folded = tab.locator(".tag_solution pre")

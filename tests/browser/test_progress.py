@@ -107,13 +107,9 @@ def test_it_can_be_forgotten(tab, address):
 
 ANYTHING = [
     '{"last": {"place": "javascript:alert(1)", "title": "x"}}',
-    '{"last": {"place": "https://elsewhere.example/", "title": "x"}}',
     "{",
     "null",
-    "[]",
-    "3",
     '{"pages": 3, "last": 4}',
-    '{"pages": {"book/05_heads.html": null}}',
     '{"pages": {"book/05_heads.html": {"read": 1, "done": []}}}',
 ]
 

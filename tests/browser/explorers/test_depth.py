@@ -1,16 +1,14 @@
-"""The explorer of deep stacks beside torch."""
+"""The explorer of deep stacks: it shows what the benchmark has recorded."""
 
-import functools
 import math
 import random
 
-import pytest
 import torch
 
 from benchmarks import depth
 from benchmarks.records import RESULTS
 from kit.explorers.depth import depth_explorer
-from tests.browser.explorers.shown import close, texts_of
+from tests.browser.explorers.shown import close
 
 NAMES, KINDS = list(depth.ARRANGEMENTS), ("size", "gradient")
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -38,13 +36,6 @@ def sample():
     return depth_explorer(RESULTS / "depth.json")
 
 
-@functools.cache
-def measured(name, blocks):
-    """Decimal logarithms of five seeds, computed now."""
-    runs = [depth.measure(name, blocks, seed) for seed in range(5)]
-    return {kind: torch.stack([r[kind] for r in runs]) for kind in KINDS}
-
-
 def read(text: str) -> float:
     """The decimal logarithm of a number as the explorer writes it."""
     digits, _, power = text.partition(" · 10")
@@ -65,20 +56,6 @@ def drawn(shown, kind, name) -> torch.Tensor:
     return low + (heights - bottom) / (top - bottom) * (high - low)
 
 
-def test_the_table_says_the_numbers_of_torch(shown):
-    """Mean and standard error are those of five runs."""
-    for name in NAMES:
-        for blocks in (6, 12):
-            for block in (0, blocks // 2, blocks):
-                shown.set(arrangement=name, depth=blocks, block=block)
-                for kind, runs in measured(name, blocks).items():
-                    cell, *_ = shown.all(f"td[data-kind={kind}]")
-                    number, factor = cell.split(" ×/÷ ")
-                    assert abs(read(number) - runs[:, block].mean()) < 0.03
-                    error = 10 ** (runs[:, block].std() / math.sqrt(5))
-                    assert abs(float(factor) - error) < 0.011 * error
-
-
 def test_lines_and_table_show_what_is_chosen(shown, few):
     draw, record = random.Random(0), sample().attributes["record"]["runs"]
     for _ in range(few(40, 6)):
@@ -93,8 +70,10 @@ def test_lines_and_table_show_what_is_chosen(shown, few):
         for kind in KINDS:
             cells = shown.all(f"td[data-kind={kind}]")
             for name, cell in zip(pair, cells, strict=True):
-                mean = record[name][str(blocks)][kind]["mean"]
-                close(read(cell.partition(" ×")[0]), mean[block], 0.03)
+                mean, error = record[name][str(blocks)][kind].values()
+                number, factor = cell.split(" ×/÷ ")
+                close(read(number), mean[block], 0.03)
+                close(float(factor), 10 ** error[block], 5.01e-3)
                 span = max(mean) - min(mean) + 2
                 close(drawn(shown, kind, name), mean, span / 100)
 
@@ -109,18 +88,3 @@ def test_a_finger_on_the_chart_moves_the_cursor(shown):
     shown.page.mouse.down()
     assert shown.value["block"] == 24
     shown.page.mouse.up()
-
-
-def test_the_record_and_the_fallback_are_those_of_torch(few):
-    """The record keeps three decimals, the fallback how 24 blocks end."""
-    record = sample().attributes["record"]["runs"]
-    cells = iter(texts_of(sample(), "td"))
-    for name in NAMES:
-        for kind, place in (("size", -1), ("gradient", 0)):
-            end = record[name]["24"][kind]["mean"][place]
-            found = 10 ** read(next(cells))
-            rough = 0.5 if 10**end < 0.01 else 0.05
-            assert found == pytest.approx(10**end, rel=rough)
-            for blocks in few((6, 12, 24), (6, 12)):
-                stored = record[name][str(blocks)][kind]["mean"]
-                close(stored, measured(name, blocks)[kind].mean(0), 1.1e-3)

@@ -7,7 +7,6 @@ import torch
 
 from kit.explorers.heads import START, heads_explorer
 from lib.heads import merge_heads, split_heads
-from tests.browser.explorers.shown import texts_of
 
 SIZES = ("batch", "length", "heads", "d_head")
 FULLEST = [{"batch": 2, "length": 6, "heads": 4, "d_head": 3}]
@@ -19,26 +18,14 @@ KEYS = [
     ("Shift+Tab Shift+Tab Shift+Tab Home", {"length": 1, "number": 7}),
     ("Shift+Tab Shift+Tab ArrowRight", {"task": "merge"}),
 ]
-ONE = {"task": "merge", "heads": 1}
 SHAPES = [
     "x of shape (1, 3, 8)",
     "split_heads(x, 4) has shape (1, 4, 3, 2)",
     "x.view(1, 4, 3, 2) has this shape, too: 20 of 24 numbers stand at a "
     "wrong place, in rows with a red name",
 ]
-OF_ONE = [
-    "parts of shape (1, 1, 3, 2)",
-    "merge_heads(parts) has shape (1, 3, 2)",
-    "parts.view(1, 3, 2) is the same: every number stands at its place",
-]
-TEN = (
-    "10 belongs to “is”: column 2, so entry 0 of head 1. The view puts it at "
-    "head 1, row 2, entry 0, where “short” should stand."
-)
 SAYS = [
     ({}, ".way > p", SHAPES),
-    (ONE, ".way > p", OF_ONE),
-    ({"number": 10}, ".note", TEN),
     ({"number": 10}, "td.on", ["10"] * 3),
 ]
 # The numbers of the three tensors, sheet by sheet, as they stand.
@@ -120,12 +107,3 @@ def test_a_pointer_previews_a_number_and_follows_it(shown):
     assert shown.value["number"] == 9
     shown.press("ArrowRight")
     assert shown.value["number"] == 10
-
-
-def test_without_a_script_the_split_and_the_view_stand_in_tables():
-    _, *expected = tensors("split", *(START[name] for name in SIZES))
-    rows = [
-        row for parts in expected for row in parts[0].int().transpose(0, 1)
-    ]
-    cells = [", ".join(map(str, n)) for row in rows for n in row.tolist()]
-    assert texts_of(sample(), "td") == cells

@@ -11,7 +11,6 @@ from kit.explorers.masks import SOURCE, TARGET, mask_explorer
 from lib import masks
 from lib.attention import attention_weights
 from lib.softmax import softmax
-from tests.browser.explorers.shown import texts_of
 from tests.built import first_quick
 
 PAD, WIDTH = 0, 4
@@ -194,11 +193,3 @@ def test_between_two_sentences_nothing_is_causal(shown):
     assert causal.is_disabled() and not causal.is_checked()
     shown.get("radio", "decoder").check()
     assert causal.is_enabled() and causal.is_checked()
-
-
-def test_without_script_it_is_the_table_that_it_starts_with(show):
-    ((cells, *_),) = show(sample()).each([{}], READ)
-    shown = [text for row in cells for text, _ in row]
-    assert texts_of(sample(), "td") == shown
-    heads = texts_of(sample(), "thead th")
-    assert heads == ["", "BOS", "ich", "mag", "Tee", "PAD"]

@@ -8,7 +8,7 @@ import torch
 
 from kit.explorers.positions import KEY, QUERY, positions_explorer
 from lib.positions import rotary, sinusoidal_positions
-from tests.browser.explorers.shown import close, number, texts_of
+from tests.browser.explorers.shown import close, number
 from tests.built import first_quick
 
 BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000]
@@ -139,21 +139,3 @@ def test_the_line_and_the_dots_are_drawn_where_the_scores_are(
     close(scores(shown.all("figure > svg .far", HEIGHT)), true, 1e-2)
     dot = shown.all("figure > svg .dot", HEIGHT)
     close(scores(dot), (queries[m] @ keys[n])[None], 1e-2)
-
-
-def test_the_fallback_has_the_numbers_of_the_start():
-    queries, keys = vectors("rotary", 8, 10_000)
-    q, k = (v.view(-1, 2) for v in (queries[20], keys[21]))
-    found = " ".join(texts_of(sample(), "td")).replace("−", "-")
-    for i, product in enumerate((q * k).sum(dim=1)):
-        row = "{:,.0f} {:.2f}, {:.2f} {:.2f}, {:.2f} {:.2f}".format(
-            2 * torch.pi * 10 ** i, *q[i], *k[i], product
-        )  # fmt: skip
-        assert row in found
-    total = f"{(q * k).sum():.2f}"
-    assert found.endswith(f" {total}")
-    queries, keys = vectors("added", 8, 10_000)
-    near, far = (queries[m] @ keys[m + 1] for m in (20, 100))
-    (said,) = texts_of(sample(), "p")
-    assert f"the sum is {total} as well" in said
-    assert f"{near:.2f} at places 20 and 21 and {far:.2f} at" in said

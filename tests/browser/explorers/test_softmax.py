@@ -15,7 +15,7 @@ from kit.explorers.softmax import (
     random_scores,
     softmax_explorer,
 )
-from tests.browser.explorers.shown import close, number, texts_of
+from tests.browser.explorers.shown import close, number
 from tests.built import first_quick
 
 MENU, SCORES = ["ice cream", "cake", "salad", "soup"], [3.0, 2.0, -1.0, -4.0]
@@ -105,11 +105,3 @@ def test_the_curves_are_the_means_of_a_hundred_draws(shown, temperature):
         heights = re.findall(r"[\d.]+,([\d.]+)", line)
         drawn = [1 + (levels[0] - 4 - float(y)) * scale for y in heights]
         close(drawn, means, 1e-4)
-
-
-def test_the_fallback_has_the_numbers_of_the_start():
-    shares = torch.tensor(SCORES).softmax(dim=0).tolist()
-    menu = [f"{x:.0f} {p:.2f}" for x, p in zip(SCORES, shares, strict=True)]
-    means = ["{:.2f} {:.2f}".format(*row) for row in mean_choices().T]
-    said = " ".join(texts_of(sample(), "td")).replace("−", "-")
-    assert said == " ".join(menu + means)
