@@ -37,17 +37,12 @@
       .box.kept { background: var(--hi-soft); border-color: var(--hi); }
       .box.ended { background: var(--hi-soft); border: 2px solid var(--hi); }
       .box.here { outline: 2px solid var(--fg); outline-offset: 1px; }
-      .legend { margin: 0 0 0.6rem; color: var(--muted); }
       .result { margin: 0.8rem 0 0; font-weight: 600; }
       @container (max-width: 30rem) {
         .frame { --next: 5.6rem; }
-        .controls label:has([type="range"]) { flex-wrap: nowrap;
-          width: 100%; }
-        .controls [type="range"] { flex: 1 1 4rem; min-width: 0; }
         .tree { margin-left: 1.6rem; }
         .line > .name { left: -1.6rem; width: 1.2rem; }
-        .box { font-size: 0.75rem; }
-        .box b { font-size: 0.75rem; }
+        .box, .box b { font-size: 0.75rem; }
       }`;
 
     static state = ["source", "text", "width", "penalty", "step", "row", "col"];
@@ -234,16 +229,12 @@
 
     /** How a sum came about, letter by letter. */
     sum(one) {
-      const { ids } = one;
-      let before = 0;
-      const terms = this.path(this.row, this.col).reverse().map((place) => {
-        const [r, c] = place.split(" ").map(Number);
-        const more = this.steps[r][c].logP - before;
-        before += more;
-        return [this.letters[ids[r]], more];
-      }).filter(([letter]) => letter !== undefined);
-      return terms.map(([letter, more]) => `${fixed(more)} (${letter})`)
-        .join(" ");
+      const sums = this.path(this.row, this.col).reverse().map((place) => {
+        const [r, c] = place.split(" ");
+        return this.steps[r][c].logP;
+      });
+      return one.ids.map((id, n) => `${fixed(sums[n] - (sums[n - 1] ?? 0))} ` +
+        `(${this.letters[id]})`).join(" ");
     }
 
     tell(steps) {

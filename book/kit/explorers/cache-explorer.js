@@ -71,11 +71,9 @@
       [data-state="hidden"] { border-style: dotted; color: var(--muted); }
       [data-state="none"] { border-color: transparent;
         background: var(--panel); }
-      .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
-        margin: 0.7rem 0; padding: 0; list-style: none; font-size: 0.8rem; }
-      .legend span { --role: var(--muted); display: inline-grid;
-        place-items: center; width: 1.3rem; height: 1.3rem;
-        margin-right: 0.4rem; font-size: 12px; }
+      .legend { margin: 0.7rem 0; color: var(--fg); font-size: 0.8rem; }
+      .legend span { --role: var(--muted); display: grid; flex: none;
+        place-items: center; width: 1.3rem; height: 1.3rem; font-size: 12px; }
       .counts { width: 100%; }
       .counts :is(th, td) { padding: 0.2rem 0.6rem 0.2rem 0;
         border-top: 1px solid var(--rule); vertical-align: baseline; }
@@ -89,10 +87,6 @@
       @container (max-width: 26rem) {
         .grid { border-spacing: 1px; }
         .counts { font-size: 0.8rem; }
-        .controls label:has([type="range"]) { flex-wrap: nowrap;
-          width: 100%; }
-        .controls [type="range"] { flex: 1 1 4rem; min-width: 0; }
-        .controls .name { flex: none; }
       }`;
 
     static state = ["length", "width", "step"];

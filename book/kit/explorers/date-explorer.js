@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const { h, button, fixed, move, range, Base, define } = globalThis.Explorer;
+  const { h, button, fixed, mean, move, range, Base, define } =
+    globalThis.Explorer;
   const Parts = globalThis.DateParts;
   const VIEWS = { cross: "decoder, across to the text",
     self: "decoder, to what it has written", encoder: "encoder" };
@@ -19,8 +20,6 @@
   const PAUSE = 150; // ms between two characters, so that eyes can follow
   const LOADING = "Loading the model …";
   const RIGHT = { kind: "", lead: "", sentence: "The text says this date." };
-  const mean = (heads) => heads[0].map((row, i) => Array.from(row, (_, j) =>
-    heads.reduce((sum, head) => sum + head[i][j], 0) / heads.length));
 
   define("date-explorer", class extends Base {
     static title = "A trained Transformer writes dates";

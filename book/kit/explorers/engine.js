@@ -90,12 +90,6 @@
     return row;
   }
 
-  function logSoftmax(row) {
-    const most = Math.max(...row);
-    const sum = row.reduce((total, v) => total + Math.exp(v - most), 0);
-    return row.map((v) => v - most - Math.log(sum));
-  }
-
   function sinusoids(length, width) {
     const table = matrix(length, width);
     for (let p = 0; p < length; p++) {
@@ -260,9 +254,9 @@
 
     /** log p of the next token. PAD and BOS are never written. */
     logP({ logits }) {
-      const row = Array.from(rowOf(logits, logits.rows - 1));
+      const row = rowOf(logits, logits.rows - 1).slice();
       row[this.config.pad_id] = row[this.config.bos_id] = -Infinity;
-      return logSoftmax(row);
+      return Array.from(softmax(row), Math.log);
     }
 
     /** Token after token until EOS; `choose` gets log p and the place. */

@@ -46,6 +46,9 @@
   define("mask-explorer", class extends Base {
     static title = "Mask builder";
     static css = `
+      .frame { --hatched: repeating-linear-gradient(135deg,
+          var(--rule) 0 1px, var(--panel) 1px 5px);
+        --tinted: color-mix(in srgb, var(--hi) 24%, var(--bg)); }
       .board { display: grid; gap: 0.6rem 1.6rem; align-items: start; }
       th { height: 1.9rem; padding: 0 0.5rem 0 0; text-align: right;
         white-space: nowrap; }
@@ -57,25 +60,20 @@
       thead button[aria-pressed="true"] { border: 1px dashed var(--edge);
         background: none; box-shadow: none; color: var(--muted); }
       td { width: 3.1rem; min-width: 1.9rem; height: 1.9rem; padding: 0;
-        border: 1px solid var(--bg); background: repeating-linear-gradient(
-          135deg, var(--rule) 0 1px, var(--panel) 1px 5px);
+        border: 1px solid var(--bg); background: var(--hatched);
         color: var(--muted); font-size: 0.8rem; text-align: center;
         cursor: pointer; }
       .corner { background: none; cursor: auto; }
-      .seen { background: color-mix(in srgb, var(--hi) 24%, var(--bg));
+      .seen { background: var(--tinted);
         color: var(--fg); }
       td:focus-visible { outline-offset: -1px; }
       td[aria-selected="true"] { box-shadow: inset 0 0 0 2px var(--hi); }
       .empty > * { color: var(--warn); font-weight: 600; }
-      .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
-        margin: 0.5rem 0 0; font-size: 0.8rem; color: var(--muted); }
+      .legend { margin: 0.5rem 0 0; font-size: 0.8rem; }
       .legend + .legend { margin-top: 0.1rem; }
-      .legend span::before { content: ""; display: inline-block; width: 0.8em;
-        height: 0.8em; margin-right: 0.4em; border: 1px solid var(--edge);
-        background: repeating-linear-gradient(135deg, var(--rule) 0 1px,
-          var(--panel) 1px 5px); }
-      .legend .yes::before { background:
-        color-mix(in srgb, var(--hi) 24%, var(--bg)); }
+      .legend span::before { content: ""; width: 0.8em; height: 0.8em;
+        border: 1px solid var(--edge); background: var(--hatched); }
+      .legend .yes::before { background: var(--tinted); }
       .sum { display: flex; flex-wrap: wrap; gap: 0.3rem 0.7rem;
         align-items: center; min-height: 5.6rem; }
       .sum figure { margin: 0; text-align: center; font-size: 0.8rem; }
