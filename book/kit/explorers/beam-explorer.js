@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const { h, s, button, fixed, move, range, Base, define } = globalThis.Explorer;
+  const { h, s, button, classes, fixed, move, range, Base, define } =
+    globalThis.Explorer;
   const END = "▪", SIGNS = { "<eos>": END, "<unk>": "?" };
   const PRUNED = 2, WIDEST = 6, LIMIT = 16;
   const OWN = "a date of yours";
@@ -63,7 +64,6 @@
         this.result, this.note);
     }
 
-    // --- The search -----------------------------------------------------
     /** log p of each letter after some letters: of a table, or the model. */
     next() {
       if (this.source !== OWN) {
@@ -127,7 +127,6 @@
       this.update();
     }
 
-    // --- What is asked --------------------------------------------------
     controls() {
       const names = [...Object.keys(this.trees), OWN];
       return h("div", { class: "controls" },
@@ -150,15 +149,13 @@
       return form;
     }
 
-    // --- What is drawn --------------------------------------------------
     key(event) {
       const steps = this.shown();
       const to = move(event, [this.row, this.col],
         [steps.length, steps[this.row].length]);
       if (!to) return;
       [this.row, this.col] = to;
-      this.update();
-      this.drawn.querySelector(".box[tabindex='0']").focus();
+      this.refresh();
     }
 
     /** The places of a box and of those it came from, last step first. */
@@ -177,7 +174,6 @@
       const steps = this.shown();
       this.row = Math.min(this.row, steps.length - 1);
       this.col = Math.min(this.col, steps[this.row].length - 1);
-      const focused = this.shadowRoot.activeElement?.matches(".box");
       super.update();
       const on = this.path(this.row, this.col);
       const cols = Math.max(...steps.map((found) => found.length));
@@ -192,7 +188,6 @@
         "aria-label": `step ${row + 1}` },
       h("span", { class: "name", "--row": row }, row + 1),
       found.map((one, col) => this.box(one, row, col))))));
-      if (focused) this.drawn.querySelector(".box[tabindex='0']").focus();
       this.tell(steps);
     }
 
@@ -223,8 +218,9 @@
         this.row = row;
         this.put("col", col);
       }, { "--row": row, "--col": col,
-        class: `box ${fate}${here ? " here" : ""}`,
-        tabindex: here ? 0 : -1, "aria-pressed": String(here) });
+        class: classes("box", fate, here && "here"),
+        tabindex: here ? 0 : -1, "aria-pressed": String(here),
+        "data-key": here && "here" });
     }
 
     /** How a sum came about, letter by letter. */

@@ -72,8 +72,10 @@
       [data-state="none"] { border-color: transparent;
         background: var(--panel); }
       .legend { margin: 0.7rem 0; color: var(--fg); font-size: 0.8rem; }
-      .legend span { --role: var(--muted); display: grid; flex: none;
-        place-items: center; width: 1.3rem; height: 1.3rem; font-size: 12px; }
+      .legend li { display: block; }
+      .legend span { --role: var(--muted); display: inline-grid;
+        place-items: center; width: 1.3rem; height: 1.3rem;
+        margin-right: 0.4rem; font-size: 12px; }
       .counts { width: 100%; }
       .counts :is(th, td) { padding: 0.2rem 0.6rem 0.2rem 0;
         border-top: 1px solid var(--rule); vertical-align: baseline; }
@@ -215,7 +217,6 @@
             this.cell("out", ofRow[way](i, t, false)))))));
     }
 
-    /** The counters, with the formulas of the step. */
     count() {
       const { rows, now, multiplications, stored } = this.found;
       const { step: t, width: d } = this;

@@ -17,12 +17,13 @@
   /** An HTML element: attributes, on… listeners, --… custom properties. */
   const h = (tag, props = {}, ...kids) =>
     fill(document.createElement(tag), props, kids);
-  /** The same for SVG. */
   const s = (tag, props = {}, ...kids) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), props,
       kids);
   const button = (words, onclick, props = {}) =>
     h("button", { type: "button", onclick, ...props }, words);
+  /** Names of classes, without those that are not so. */
+  const classes = (...names) => names.filter(Boolean).join(" ");
   /** A number as text, with a real minus and no negative zero. */
   const fixed = (x, digits = 2) => {
     if (Number.isNaN(x)) return "NaN";
@@ -127,8 +128,9 @@
       var(--names, 6.9rem) minmax(0, 1fr) var(--said, 4.8rem); }
     .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
       margin: 0.5rem 0; padding: 0; list-style: none; }
-    .legend > *, dt { display: flex; gap: 0.4rem; align-items: center; }
-    .legend, dt, figcaption { color: var(--muted); }
+    .legend > *, .legend dt, .facts dt { display: flex; gap: 0.4rem;
+      align-items: center; }
+    .legend, .facts dt, figcaption { color: var(--muted); }
     dd { margin: 0; color: var(--fg); }
     .scroll { max-width: 100%; overflow-x: auto; padding: 3px; margin: -3px; }
     code, pre { font-family: var(--code); font-size: 0.8rem; }
@@ -240,7 +242,7 @@
       for (const name of this.constructor.state) {
         if (name in given) this[name] = structuredClone(given[name]);
       }
-      this.update();
+      this.refresh();
     }
 
     /** Draw from the state; explorers add to it. */
@@ -248,9 +250,16 @@
       for (const redraw of this.inputs) redraw();
     }
 
+    /** What is made anew has the focus of what had the same `data-key`. */
+    refresh() {
+      const key = this.shadowRoot.activeElement?.dataset.key;
+      this.update();
+      if (key) this.shadowRoot.querySelector(`[data-key="${key}"]`)?.focus();
+    }
+
     put(name, value) {
       this[name] = value;
-      this.update();
+      this.refresh();
     }
 
     /** A slider for this[name] on a list, which a function gives if it
@@ -269,7 +278,6 @@
       return h("label", {}, h("span", { class: "name" }, label), input, said);
     }
 
-    /** Yes or no for this[name]. */
     toggle(name, label) {
       const input = h("input", { type: "checkbox",
         onchange: () => this.put(name, input.checked) });
@@ -309,6 +317,6 @@
   const define = (tag, made) => {
     if (!customElements.get(tag)) customElements.define(tag, made);
   };
-  globalThis.Explorer = { h, s, button, fixed, grouped, raised, range, total,
-    mean, move, axes, swatch, Base, define };
+  globalThis.Explorer = { h, s, button, classes, fixed, grouped, raised,
+    range, total, mean, move, axes, swatch, Base, define };
 })();

@@ -98,9 +98,8 @@
 
     /** The arrangements that are shown: one, or two. */
     get shown() {
-      const two = this.compare !== "nothing"
-        && this.compare !== this.arrangement;
-      return two ? [this.arrangement, this.compare] : [this.arrangement];
+      const names = new Set([this.arrangement, this.compare]);
+      return [...names].filter((name) => name in this.record.runs);
     }
 
     runs(name) { return this.record.runs[name][this.depth]; }

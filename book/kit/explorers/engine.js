@@ -68,7 +68,6 @@
     return y;
   }
 
-  /** Row by row, x + y. */
   const plus = (x, y) =>
     matrix(x.rows, x.cols, x.data.map((v, i) => v + y.data[i]));
 
@@ -148,7 +147,6 @@
       return new Transformer(this.weights, this.config, change);
     }
 
-    /** A layer's weight and bias. */
     of(name) {
       return ["weight", "bias"].map((part) => this.weights[`${name}.${part}`]);
     }

@@ -20,41 +20,6 @@
     },
   };
 
-  const css = `
-    .sliders { --names: 3.9rem; margin-bottom: 0.2rem; }
-    fieldset { gap: 0.2rem 0.7rem; }
-    .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
-      padding: 0; list-style: none; text-align: center;
-      grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
-    .clocks li { display: grid; justify-items: center; line-height: 1.35;
-      font-variant-numeric: tabular-nums; }
-    .clocks svg { width: 100%; max-width: 6rem; }
-    small, .hint { color: var(--muted); font-size: 0.8rem; }
-    .hint { margin: 0.4rem 0 0; }
-    .face { fill: none; stroke: var(--edge); }
-    .wedge { fill: color-mix(in srgb, var(--edge) 30%, transparent); }
-    .hand { fill: none; stroke: var(--hand); stroke-width: 2.5;
-      stroke-linecap: round; }
-    .tip { fill: var(--hand); stroke: var(--hand); stroke-width: 2; }
-    .m { --hand: var(--c-query); }
-    .n { --hand: var(--c-key); }
-    .n .tip { fill: var(--bg); }
-    .alone :is(.m, .n) { --hand: var(--fg); }
-    figure { margin: 1.2rem 0 0; }
-    dl { display: grid; gap: 0.3rem 2rem; margin: 0.2rem 0 0.8rem;
-      grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
-    dd { font-size: 1.25rem; font-weight: 600;
-      font-variant-numeric: tabular-nums; }
-    .far { fill: var(--fg); }
-    @container (max-width: 36rem) {
-      .clocks { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-    }
-    @container (max-width: 20rem) {
-      fieldset { gap: 0.2rem 0.5rem; }
-      .head + .controls legend { width: 100%; }
-      button { padding-inline: 0.5rem; }
-    }`;
-
   const far = (cx, cy) => s("circle", { class: "far", cx, cy, r: 2.2 });
   const hand = (kind, [cx, cy], r = 4, start = "0,0") =>
     s("g", { class: kind }, s("path", { class: "hand",
@@ -62,7 +27,40 @@
 
   define("positions-explorer", class extends Base {
     static title = "Places as clocks";
-    static css = css;
+    static css = `
+      .sliders { --names: 3.9rem; margin-bottom: 0.2rem; }
+      fieldset { gap: 0.2rem 0.7rem; }
+      .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
+        padding: 0; list-style: none; text-align: center;
+        grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
+      .clocks li { display: grid; justify-items: center; line-height: 1.35;
+        font-variant-numeric: tabular-nums; }
+      .clocks svg { width: 100%; max-width: 6rem; }
+      small, .hint { color: var(--muted); font-size: 0.8rem; }
+      .hint { margin: 0.4rem 0 0; }
+      .face { fill: none; stroke: var(--edge); }
+      .wedge { fill: color-mix(in srgb, var(--edge) 30%, transparent); }
+      .hand { fill: none; stroke: var(--hand); stroke-width: 2.5;
+        stroke-linecap: round; }
+      .tip { fill: var(--hand); stroke: var(--hand); stroke-width: 2; }
+      .m { --hand: var(--c-query); }
+      .n { --hand: var(--c-key); }
+      .n .tip { fill: var(--bg); }
+      .alone :is(.m, .n) { --hand: var(--fg); }
+      figure { margin: 1.2rem 0 0; }
+      dl { display: grid; gap: 0.3rem 2rem; margin: 0.2rem 0 0.8rem;
+        grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+      dd { font-size: 1.25rem; font-weight: 600;
+        font-variant-numeric: tabular-nums; }
+      .far { fill: var(--fg); }
+      @container (max-width: 36rem) {
+        .clocks { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+      }
+      @container (max-width: 20rem) {
+        fieldset { gap: 0.2rem 0.5rem; }
+        .head + .controls legend { width: 100%; }
+        button { padding-inline: 0.5rem; }
+      }`;
 
     static state = ["view", "width", "base", "m", "n"];
 
@@ -75,7 +73,7 @@
       this.clocks = h("ul", { class: "clocks" });
       this.hint = h("p", { class: "hint" });
       this.board = h("div", {}, this.legend, this.clocks, this.hint);
-      this.facts = h("dl", { "aria-live": "polite" });
+      this.facts = h("dl", { class: "facts", "aria-live": "polite" });
       this.picture = s("svg", { class: "chart", role: "img", height: 200,
         "aria-label": "the dot product against the distance of the places" });
       const row = (...kids) => h("div", { class: "controls" }, kids);
@@ -113,7 +111,6 @@
       return this.speeds.map((speed) => make(pair, place * speed));
     }
 
-    /** The dot product of the query at place m and the key at place n. */
     score(m, n) {
       const k = this.at(this.key, n);
       return total(this.at(this.query, m).map((pair, i) => dot(pair, k[i])));

@@ -55,35 +55,6 @@
   const choices = (shares) =>
     Math.exp(-sum(shares.map((p) => (p > 0 ? p * Math.log(p) : 0))));
 
-  const css = `
-    .bars { width: 100%; }
-    .bars :is(th, td) { padding: 0.15rem 0.6rem 0.15rem 0; border: 0;
-      white-space: nowrap; }
-    .bars thead th { color: var(--muted); font-size: 0.8rem; }
-    .bars .number { text-align: right; }
-    .bars .length { width: 99%; min-width: 3.4rem;
-      padding: 0.15rem 0 0.15rem 0.3rem; }
-    .track { height: 1.15rem; border-left: 1px solid var(--edge);
-      background: repeating-linear-gradient(to left, var(--rule) 0 1px,
-        transparent 1px 25%); }
-    .bar { width: calc(100% * var(--share)); height: 100%;
-      background: var(--hi); }
-    .scale { display: flex; justify-content: space-between;
-      color: var(--muted); font-size: 0.8rem; line-height: 1; }
-    .scale span { display: flex; justify-content: center; width: 0; }
-    @media (max-width: 24rem) { .scale :nth-child(even) { display: none; } }
-    .facts { display: grid; gap: 0.6rem 2rem; margin: 1rem 0 0;
-      grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
-    b { font-weight: 600; font-variant-numeric: tabular-nums; }
-    .facts b { font-size: 1.25rem; }
-    .meter { height: 0.3rem; border-radius: 0.15rem;
-      background: var(--rule); overflow: hidden; }
-    figure { margin: 1.2rem 0 0; }
-    .undivided { stroke: var(--fg); stroke-dasharray: 7 4; }
-    @container (max-width: 30rem) {
-      .raw, .scale span:nth-child(even) > span { display: none; }
-    }`;
-
   const line = (kind, d) => s("path", { class: `line ${kind}`, d });
   const dot = (cx, cy) => s("circle", { class: "dot", cx, cy, r: 5 });
   const entry = (mark, name, number) => h("div", {},
@@ -92,7 +63,34 @@
 
   define("softmax-explorer", class extends Base {
     static title = "Scores and shares";
-    static css = css;
+    static css = `
+      .bars { width: 100%; }
+      .bars :is(th, td) { padding: 0.15rem 0.6rem 0.15rem 0; border: 0;
+        white-space: nowrap; }
+      .bars thead th { color: var(--muted); font-size: 0.8rem; }
+      .bars .number { text-align: right; }
+      .bars .length { width: 99%; min-width: 3.4rem;
+        padding: 0.15rem 0 0.15rem 0.3rem; }
+      .track { height: 1.15rem; border-left: 1px solid var(--edge);
+        background: repeating-linear-gradient(to left, var(--rule) 0 1px,
+          transparent 1px 25%); }
+      .bar { width: calc(100% * var(--share)); height: 100%;
+        background: var(--hi); }
+      .scale { display: flex; justify-content: space-between;
+        color: var(--muted); font-size: 0.8rem; line-height: 1; }
+      .scale span { display: flex; justify-content: center; width: 0; }
+      @media (max-width: 24rem) { .scale :nth-child(even) { display: none; } }
+      .facts { display: grid; gap: 0.6rem 2rem; margin: 1rem 0 0;
+        grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+      b { font-weight: 600; font-variant-numeric: tabular-nums; }
+      .facts b { font-size: 1.25rem; }
+      .meter { height: 0.3rem; border-radius: 0.15rem;
+        background: var(--rule); overflow: hidden; }
+      figure { margin: 1.2rem 0 0; }
+      .undivided { stroke: var(--fg); stroke-dasharray: 7 4; }
+      @container (max-width: 30rem) {
+        .raw, .scale span:nth-child(even) > span { display: none; }
+      }`;
 
     static state = ["source", "temperature", "width", "seed", "scaled"];
 
