@@ -6,17 +6,6 @@
   const buttons = [];
   const inView = new Set();
 
-  function say(button, word) {
-    button.lastChild.textContent = word;
-    button.classList.toggle("copied", word !== "Copy");
-  }
-
-  async function copy(button, code) {
-    await navigator.clipboard.writeText(code.textContent.trimEnd());
-    say(button, "Copied");
-    setTimeout(() => say(button, "Copy"), 1500);
-  }
-
   // The one button at which Tab stops.
   function stopAt(button) {
     for (const other of buttons) other.tabIndex = other === button ? 0 : -1;
@@ -38,13 +27,17 @@
 
   function addCopyButton(code) {
     const title = "Copy the code (↑ ↓: other boxes)";
-    const button = make(
-      "button",
-      { type: "button", className: "copy-button", title },
-      icon("M9 9h11v11H9zM6 15H4V4h11v2"),
-      make("span", { textContent: "Copy" }),
+    const kind = { type: "button", className: "copy-button", title };
+    const word = make("span", {}, "Copy");
+    const sign = icon("M9 9h11v11H9zM6 15H4V4h11v2");
+    const button = make("button", kind, sign, word);
+    const tell = (isCopied) => {
+      word.textContent = isCopied ? "Copied" : "Copy";
+      button.classList.toggle("copied", isCopied);
+    };
+    button.addEventListener("click", () =>
+      copy(code.textContent.trimEnd(), tell),
     );
-    button.addEventListener("click", () => copy(button, code));
     button.addEventListener("keydown", move);
     button.addEventListener("focus", () => stopAt(button));
     code.parentElement.append(button);

@@ -22,37 +22,35 @@
     const name = words(summary.textContent);
     const mark = make("span", { className: "mark" });
     const why = make("div", { id, hidden: true });
-    const button = make(
-      "button",
-      { type: "button", ariaExpanded: "false" },
-      ...labelOf(summary),
-      mark,
-    );
+    const kind = { type: "button", ariaExpanded: "false" };
+    const button = make("button", kind, ...labelOf(summary), mark);
     button.setAttribute("aria-controls", id);
     summary.remove();
     why.append(...box.childNodes);
     const isRight = /^Yes\b/.test(words(why.textContent));
-    const element = make(
-      "div",
-      { className: isRight ? "choice is-right" : "choice" },
-      button,
-      make("div", { ariaLive: "polite" }, why),
-    );
+    const className = isRight ? "choice is-right" : "choice";
+    const region = make("div", { ariaLive: "polite" }, why);
+    const element = make("div", { className }, button, region);
     box.replaceWith(element);
     return { name, isRight, element, button, mark, why };
   }
 
-  function show(choice, open) {
-    choice.button.ariaExpanded = String(open);
-    choice.why.hidden = !open;
+  function show({ button, why }, open) {
+    button.ariaExpanded = String(open);
+    why.hidden = !open;
   }
 
   // A choice as it is when it has been picked, or when that is forgotten.
-  function pick(choice, picked) {
+  function mark(choice, picked) {
     const verdict = choice.isRight ? "Right" : "Wrong";
     choice.element.classList.toggle("picked", picked);
     choice.mark.textContent = picked ? verdict : "";
     show(choice, picked);
+  }
+
+  function take(question, choice) {
+    question.tried.push(choice);
+    mark(choice, true);
   }
 
   function questionOf(box, number) {
@@ -98,11 +96,6 @@
       }
   }
 
-  function take(question, choice) {
-    question.tried.push(choice);
-    pick(choice, true);
-  }
-
   for (const question of questions)
     for (const choice of question.choices)
       choice.button.addEventListener("click", () => {
@@ -114,7 +107,7 @@
 
   again.addEventListener("click", () => {
     for (const question of questions) {
-      question.tried.forEach((choice) => pick(choice, false));
+      question.tried.forEach((choice) => mark(choice, false));
       question.tried = [];
     }
     count();

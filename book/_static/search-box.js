@@ -5,7 +5,7 @@
 globalThis.SearchBox = (() => {
   const FOLDER = new URL(".", document.currentScript.src);
   const ROOT = document.documentElement.dataset.content_root;
-  const ENGINE = ["words", "snippet", "ranking", "index"];
+  const ENGINE = ["words", "ranking", "index"];
   const SHOWN = 8;
 
   // Classic scripts, one after the other: a page that was opened as a file may
@@ -69,121 +69,107 @@ globalThis.SearchBox = (() => {
   }
 
   // A field with a list below it: a combobox, for those who listen.
-  class Box {
-    constructor(form) {
-      this.form = form;
-      this.field = form.querySelector("input");
-      const kind = { id: "search-list", role: "listbox" };
-      this.list = make("div", { ...kind, ariaLabel: "Results" });
-      this.status = make("div", { className: "search-status", role: "status" });
-      this.panel = make("div", { className: "search-panel", hidden: true });
-      this.panel.append(this.status, this.list);
-      form.append(this.panel);
-      this.describe();
-      this.listen();
+  function connect(form) {
+    const field = form.querySelector("input");
+    const kind = { id: "search-list", role: "listbox", ariaLabel: "Results" };
+    const list = make("div", kind);
+    const status = make("div", { className: "search-status", role: "status" });
+    const hidden = { className: "search-panel", hidden: true };
+    const panel = make("div", hidden, status, list);
+    let chosen = null;
+    form.append(panel);
+    field.role = "combobox";
+    field.ariaAutoComplete = "list";
+    field.ariaExpanded = "false";
+    field.setAttribute("aria-controls", list.id);
+    const hasKeys = matchMedia("(hover: hover)").matches;
+    if (hasKeys) field.placeholder = "Search (press /)";
+
+    function choose(option) {
+      chosen?.setAttribute("aria-selected", "false");
+      chosen = option;
+      field.removeAttribute("aria-activedescendant");
+      if (!option) return;
+      option.setAttribute("aria-selected", "true");
+      option.scrollIntoView({ block: "nearest" });
+      field.setAttribute("aria-activedescendant", option.id);
     }
 
-    describe() {
-      this.field.role = "combobox";
-      this.field.ariaAutoComplete = "list";
-      this.field.ariaExpanded = "false";
-      this.field.setAttribute("aria-controls", this.list.id);
-      const hasKeys = matchMedia("(hover: hover)").matches;
-      if (hasKeys) this.field.placeholder = "Search (press /)";
+    function step(by) {
+      const options = [...list.children];
+      const at = options.indexOf(chosen);
+      const next = at < 0 && by < 0 ? options.length - 1 : at + by;
+      choose(options[next] || null); // past the end: the field again
     }
 
-    listen() {
-      const { field, form, panel } = this;
-      field.addEventListener("focus", () => ready().catch(() => {}));
-      field.addEventListener("input", () => this.show());
-      field.addEventListener("click", () => panel.hidden && this.show());
-      field.addEventListener("keydown", (event) => this.press(event));
-      panel.addEventListener("mousedown", (event) => event.preventDefault());
-      form.addEventListener("focusout", ({ relatedTarget: next }) => {
-        if (next && !form.contains(next)) this.close();
-      });
-      document.addEventListener("pointerdown", ({ target }) => {
-        if (!form.contains(target)) this.close();
-      });
-      addEventListener("resize", () => this.place());
+    // In a wide window the list is wider than the column of the field.
+    function place() {
+      const { left, bottom } = field.getBoundingClientRect();
+      panel.style.setProperty("--left", `${left}px`);
+      panel.style.setProperty("--top", `${bottom}px`);
     }
 
-    async show() {
-      const query = this.field.value.trim();
-      if (!query) return this.close();
-      const results = await find(query);
-      if (this.field.value.trim() !== query) return; // typed on meanwhile
-      const all = results || [];
-      const links = all.slice(0, SHOWN).map(link);
-      if (all.length > SHOWN) links.push(this.all(query, all.length));
-      links.forEach((option, i) => {
-        const kind = { role: "option", tabIndex: -1, ariaSelected: "false" };
-        Object.assign(option, kind, { id: `search-option-${i}` });
-      });
-      this.list.replaceChildren(...links);
-      this.status.textContent = count(results);
-      this.choose(null);
-      this.open();
+    function close() {
+      panel.hidden = true;
+      field.ariaExpanded = "false";
+      choose(null);
     }
 
-    all(query, number) {
+    function linkToAll(query, number) {
       const words = new URLSearchParams({ q: query });
-      const href = `${this.form.action.split("?")[0]}?${words}`;
+      const href = `${form.action.split("?")[0]}?${words}`;
       const textContent = `All ${number} results`;
       return make("a", { href, textContent, className: "all-results" });
     }
 
-    open() {
-      this.panel.hidden = false;
-      this.field.ariaExpanded = String(this.list.childElementCount > 0);
-      this.place();
+    async function show() {
+      const query = field.value.trim();
+      if (!query) return close();
+      const results = await find(query);
+      if (field.value.trim() !== query) return; // typed on meanwhile
+      const all = results || [];
+      const links = all.slice(0, SHOWN).map(link);
+      if (all.length > SHOWN) links.push(linkToAll(query, all.length));
+      links.forEach((option, i) => {
+        const kind = { role: "option", tabIndex: -1, ariaSelected: "false" };
+        Object.assign(option, kind, { id: `search-option-${i}` });
+      });
+      list.replaceChildren(...links);
+      status.textContent = count(results);
+      choose(null);
+      panel.hidden = false;
+      field.ariaExpanded = String(links.length > 0);
+      place();
     }
 
-    // In a wide window the list is wider than the column of the field.
-    place() {
-      const { left, bottom } = this.field.getBoundingClientRect();
-      this.panel.style.setProperty("--left", `${left}px`);
-      this.panel.style.setProperty("--top", `${bottom}px`);
-    }
-
-    close() {
-      this.panel.hidden = true;
-      this.field.ariaExpanded = "false";
-      this.choose(null);
-    }
-
-    choose(option) {
-      this.chosen?.setAttribute("aria-selected", "false");
-      this.chosen = option;
-      this.field.removeAttribute("aria-activedescendant");
-      if (!option) return;
-      option.setAttribute("aria-selected", "true");
-      option.scrollIntoView({ block: "nearest" });
-      this.field.setAttribute("aria-activedescendant", option.id);
-    }
-
-    step(by) {
-      const options = [...this.list.children];
-      const at = options.indexOf(this.chosen);
-      const next = at < 0 && by < 0 ? options.length - 1 : at + by;
-      this.choose(options[next] || null); // past the end: the field again
-    }
-
-    press(event) {
-      const isOpen = !this.panel.hidden;
+    function press(event) {
+      const isOpen = !panel.hidden;
       const { key } = event;
-      if (key === "Escape" && isOpen) this.close();
-      else if (key === "ArrowDown" && !isOpen) this.show();
-      else if (key === "ArrowDown" && isOpen) this.step(1);
-      else if (key === "ArrowUp" && isOpen) this.step(-1);
-      else if (key === "Enter" && isOpen && this.chosen) this.chosen.click();
+      if (key === "Escape" && isOpen) close();
+      else if (key === "ArrowDown" && !isOpen) show();
+      else if (key === "ArrowDown") step(1);
+      else if (key === "ArrowUp" && isOpen) step(-1);
+      else if (key === "Enter" && isOpen && chosen) chosen.click();
       else return;
       event.preventDefault();
       event.stopPropagation();
     }
+
+    field.addEventListener("focus", () => ready().catch(() => {}));
+    field.addEventListener("input", show);
+    field.addEventListener("click", () => panel.hidden && show());
+    field.addEventListener("keydown", press);
+    panel.addEventListener("mousedown", (event) => event.preventDefault());
+    form.addEventListener("focusout", ({ relatedTarget: next }) => {
+      if (next && !form.contains(next)) close();
+    });
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!form.contains(target)) close();
+    });
+    addEventListener("resize", place);
   }
 
-  document.querySelectorAll(".book-search").forEach((form) => new Box(form));
+  connect(document.querySelector(".book-search"));
   if (new URLSearchParams(location.search).has("highlight")) {
     load(["words", "marks"]).catch(() => {});
   }

@@ -39,16 +39,19 @@ function attempt(act) {
   }
 }
 
-const page = document.documentElement;
-
-function isDark() {
-  const system = matchMedia("(prefers-color-scheme: dark)").matches;
-  return page.dataset.theme ? page.dataset.theme === "dark" : system;
+// Copies a text, and tells for a moment that it did.
+async function copy(text, tell) {
+  await navigator.clipboard.writeText(text);
+  tell(true);
+  setTimeout(tell, 1500, false);
 }
 
 function switchTheme() {
-  page.dataset.theme = isDark() ? "light" : "dark";
-  attempt(() => localStorage.setItem("theme", page.dataset.theme));
+  const chosen = document.documentElement.dataset;
+  const system = matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = chosen.theme ? chosen.theme === "dark" : system;
+  chosen.theme = isDark ? "light" : "dark";
+  attempt(() => localStorage.setItem("theme", chosen.theme));
 }
 
 // The browser opens and closes the menu, also on Escape and on a click beside
@@ -96,16 +99,13 @@ function letLinksCopy() {
   if (!navigator.clipboard) return;
   const status = makeStatus();
   document.body.append(status);
-  document.addEventListener("click", async ({ target }) => {
+  document.addEventListener("click", ({ target }) => {
     const link = target.closest(".headerlink");
     if (!link) return;
-    await navigator.clipboard.writeText(link.href);
-    status.textContent = "The link is copied.";
-    link.classList.add("copied");
-    setTimeout(() => {
-      link.classList.remove("copied");
-      status.textContent = "";
-    }, 1500);
+    copy(link.href, (isCopied) => {
+      link.classList.toggle("copied", isCopied);
+      status.textContent = isCopied ? "The link is copied." : "";
+    });
   });
 }
 

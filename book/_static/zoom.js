@@ -14,12 +14,10 @@
   }
 
   const ARROWS = "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7";
-  const numberOf = (image) =>
-    image
-      .closest("figure")
-      .querySelector(".caption-number")
-      ?.textContent.trim()
-      .replace("Fig.", "Figure") ?? "Figure";
+  const numberOf = (image) => {
+    const number = image.closest("figure").querySelector(".caption-number");
+    return number?.textContent.trim().replace("Fig.", "Figure") ?? "Figure";
+  };
 
   const count = make("span", { role: "status" });
   const frame = { className: "zoom-stage", tabIndex: 0, role: "group" };
@@ -27,13 +25,11 @@
   const caption = make("figcaption");
   const figure = make("figure", {}, stage, caption);
   const close = button("Close", () => dialog.close(), "×");
-  const bar = make("div", { className: "zoom-bar" }, count);
-  if (pictures.length > 1)
-    bar.append(
-      button("Previous figure", () => go(-1), "←"),
-      button("Next figure", () => go(1), "→"),
-    );
-  bar.append(close);
+  const bar = make("div", { className: "zoom-bar" }, count, close);
+  if (pictures.length > 1) {
+    close.before(button("Previous figure", () => show(current - 1), "←"));
+    close.before(button("Next figure", () => show(current + 1), "→"));
+  }
   const dialog = make("dialog", { className: "zoom" }, bar, figure);
 
   function show(index) {
@@ -56,8 +52,6 @@
     count.textContent = `${name} · ${current + 1} of ${pictures.length}`;
   }
 
-  const go = (step) => show(current + step);
-
   function open(index) {
     show(index);
     dialog.showModal();
@@ -68,7 +62,7 @@
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step || (event.target === stage && scrolls(stage))) return;
     event.preventDefault();
-    go(step);
+    show(current + step);
   }
 
   // Back on the page the focus is at the figure that was shown last.

@@ -8,14 +8,14 @@ A new one is a module with one function, `<name>_explorer`, which returns
 `Explorer(tag, fallback, **attributes)`: the fallback is computed by the
 library, attributes are JSON. `<tag>.js` is a plain script on `core.js`:
 `static state` names the fields that a reader chooses, `build(root)` makes it,
-`update()` draws it; `this.slider`, `toggle`, `choice` and `select` make
-controls, and colours are `var(--fg)`, `--hi`, `--c-query`. The chapter has a
-sentence that says what to do, a cell with that one call and the tags
-`hide-input` and `explorer`, a question that only its use can answer, and a
-check of the answer. `sample()` in tests/browser/explorers/test_<name>.py
-enters it in what every explorer is asked; there, what it shows is compared
-with torch. The date model runs in the page: `engine.js` is lib/transformer.py
-once more, for that model alone.
+`update()` draws it; what is made anew keeps the focus by its `data-key`.
+`this.slider`, `toggle`, `choice` and `select` make controls, and colours are
+`var(--fg)`, `--hi`, `--c-query`. The chapter has a sentence that says what to
+do, a cell with that one call and the tags `hide-input` and `explorer`, a
+question that only its use can answer, and a check of the answer. `sample()` in
+tests/browser/explorers/test_<name>.py enters it in what every explorer is
+asked; there, what it shows is compared with torch. The date model runs in the
+page: `engine.js` is lib/transformer.py once more, for that model alone.
 """
 
 import html

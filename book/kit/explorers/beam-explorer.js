@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const { h, s, button, fixed, move, range, Base, define } = globalThis.Explorer;
+  const { h, s, button, classes, fixed, move, range, Base, define } =
+    globalThis.Explorer;
   const END = "▪", SIGNS = { "<eos>": END, "<unk>": "?" };
   const PRUNED = 2, WIDEST = 6, LIMIT = 16;
   const OWN = "a date of yours";
@@ -37,17 +38,12 @@
       .box.kept { background: var(--hi-soft); border-color: var(--hi); }
       .box.ended { background: var(--hi-soft); border: 2px solid var(--hi); }
       .box.here { outline: 2px solid var(--fg); outline-offset: 1px; }
-      .legend { margin: 0 0 0.6rem; color: var(--muted); }
       .result { margin: 0.8rem 0 0; font-weight: 600; }
       @container (max-width: 30rem) {
         .frame { --next: 5.6rem; }
-        .controls label:has([type="range"]) { flex-wrap: nowrap;
-          width: 100%; }
-        .controls [type="range"] { flex: 1 1 4rem; min-width: 0; }
         .tree { margin-left: 1.6rem; }
         .line > .name { left: -1.6rem; width: 1.2rem; }
-        .box { font-size: 0.75rem; }
-        .box b { font-size: 0.75rem; }
+        .box, .box b { font-size: 0.75rem; }
       }`;
 
     static state = ["source", "text", "width", "penalty", "step", "row", "col"];
@@ -68,7 +64,6 @@
         this.result, this.note);
     }
 
-    // --- The search -----------------------------------------------------
     /** log p of each letter after some letters: of a table, or the model. */
     next() {
       if (this.source !== OWN) {
@@ -132,7 +127,6 @@
       this.update();
     }
 
-    // --- What is asked --------------------------------------------------
     controls() {
       const names = [...Object.keys(this.trees), OWN];
       return h("div", { class: "controls" },
@@ -155,15 +149,13 @@
       return form;
     }
 
-    // --- What is drawn --------------------------------------------------
     key(event) {
       const steps = this.shown();
       const to = move(event, [this.row, this.col],
         [steps.length, steps[this.row].length]);
       if (!to) return;
       [this.row, this.col] = to;
-      this.update();
-      this.drawn.querySelector(".box[tabindex='0']").focus();
+      this.refresh();
     }
 
     /** The places of a box and of those it came from, last step first. */
@@ -182,7 +174,6 @@
       const steps = this.shown();
       this.row = Math.min(this.row, steps.length - 1);
       this.col = Math.min(this.col, steps[this.row].length - 1);
-      const focused = this.shadowRoot.activeElement?.matches(".box");
       super.update();
       const on = this.path(this.row, this.col);
       const cols = Math.max(...steps.map((found) => found.length));
@@ -197,7 +188,6 @@
         "aria-label": `step ${row + 1}` },
       h("span", { class: "name", "--row": row }, row + 1),
       found.map((one, col) => this.box(one, row, col))))));
-      if (focused) this.drawn.querySelector(".box[tabindex='0']").focus();
       this.tell(steps);
     }
 
@@ -228,22 +218,19 @@
         this.row = row;
         this.put("col", col);
       }, { "--row": row, "--col": col,
-        class: `box ${fate}${here ? " here" : ""}`,
-        tabindex: here ? 0 : -1, "aria-pressed": String(here) });
+        class: classes("box", fate, here && "here"),
+        tabindex: here ? 0 : -1, "aria-pressed": String(here),
+        "data-key": here && "here" });
     }
 
     /** How a sum came about, letter by letter. */
     sum(one) {
-      const { ids } = one;
-      let before = 0;
-      const terms = this.path(this.row, this.col).reverse().map((place) => {
-        const [r, c] = place.split(" ").map(Number);
-        const more = this.steps[r][c].logP - before;
-        before += more;
-        return [this.letters[ids[r]], more];
-      }).filter(([letter]) => letter !== undefined);
-      return terms.map(([letter, more]) => `${fixed(more)} (${letter})`)
-        .join(" ");
+      const sums = this.path(this.row, this.col).reverse().map((place) => {
+        const [r, c] = place.split(" ");
+        return this.steps[r][c].logP;
+      });
+      return one.ids.map((id, n) => `${fixed(sums[n] - (sums[n - 1] ?? 0))} ` +
+        `(${this.letters[id]})`).join(" ");
     }
 
     tell(steps) {

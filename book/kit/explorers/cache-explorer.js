@@ -71,8 +71,8 @@
       [data-state="hidden"] { border-style: dotted; color: var(--muted); }
       [data-state="none"] { border-color: transparent;
         background: var(--panel); }
-      .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
-        margin: 0.7rem 0; padding: 0; list-style: none; font-size: 0.8rem; }
+      .legend { margin: 0.7rem 0; color: var(--fg); font-size: 0.8rem; }
+      .legend li { display: block; }
       .legend span { --role: var(--muted); display: inline-grid;
         place-items: center; width: 1.3rem; height: 1.3rem;
         margin-right: 0.4rem; font-size: 12px; }
@@ -89,10 +89,6 @@
       @container (max-width: 26rem) {
         .grid { border-spacing: 1px; }
         .counts { font-size: 0.8rem; }
-        .controls label:has([type="range"]) { flex-wrap: nowrap;
-          width: 100%; }
-        .controls [type="range"] { flex: 1 1 4rem; min-width: 0; }
-        .controls .name { flex: none; }
       }`;
 
     static state = ["length", "width", "step"];
@@ -221,7 +217,6 @@
             this.cell("out", ofRow[way](i, t, false)))))));
     }
 
-    /** The counters, with the formulas of the step. */
     count() {
       const { rows, now, multiplications, stored } = this.found;
       const { step: t, width: d } = this;

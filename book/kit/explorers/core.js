@@ -17,12 +17,13 @@
   /** An HTML element: attributes, on… listeners, --… custom properties. */
   const h = (tag, props = {}, ...kids) =>
     fill(document.createElement(tag), props, kids);
-  /** The same for SVG. */
   const s = (tag, props = {}, ...kids) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), props,
       kids);
   const button = (words, onclick, props = {}) =>
     h("button", { type: "button", onclick, ...props }, words);
+  /** Names of classes, without those that are not so. */
+  const classes = (...names) => names.filter(Boolean).join(" ");
   /** A number as text, with a real minus and no negative zero. */
   const fixed = (x, digits = 2) => {
     if (Number.isNaN(x)) return "NaN";
@@ -37,6 +38,9 @@
   const range = (n, first = 0) =>
     Array.from({ length: n }, (_, i) => first + i);
   const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  /** The mean of tables, number by number. */
+  const mean = (tables) => tables[0].map((row, i) => Array.from(row,
+    (_, j) => total(tables.map((one) => one[i][j])) / tables.length));
   /** Where a key leads from [row, column] in a grid; null if nowhere. */
   const move = (event, [row, column], [rows, columns]) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return null;
@@ -117,6 +121,17 @@
     table { border-collapse: collapse; }
     caption { padding: 0 0 0.3rem; text-align: left; color: var(--muted); }
     th { padding: 0.15rem 0.5rem; font-weight: 400; text-align: left; }
+    .sliders { display: grid; gap: 0.1rem 2rem; margin: 0 0 0.8rem;
+      grid-template-columns: repeat(auto-fill,
+        minmax(min(100%, 16rem), 1fr)); }
+    .sliders label:has(output) { display: grid; grid-template-columns:
+      var(--names, 6.9rem) minmax(0, 1fr) var(--said, 4.8rem); }
+    .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
+      margin: 0.5rem 0; padding: 0; list-style: none; }
+    .legend > *, .legend dt, .facts dt { display: flex; gap: 0.4rem;
+      align-items: center; }
+    .legend, .facts dt, figcaption { color: var(--muted); }
+    dd { margin: 0; color: var(--fg); }
     .scroll { max-width: 100%; overflow-x: auto; padding: 3px; margin: -3px; }
     code, pre { font-family: var(--code); font-size: 0.8rem; }
     pre { margin: 0.6rem 0 0; padding: 0.6rem 0.8rem; border-radius: 8px;
@@ -124,12 +139,22 @@
     .note { min-height: 3em; margin: 0.6rem 0 0; }
     .warn { color: var(--warn); }
     svg text { fill: var(--fg); font-family: var(--font); }
+    .chart { display: block; width: 100%; overflow: visible;
+      font-size: 12.8px; }
+    .grid { stroke: var(--rule); }
+    .axis { stroke: var(--edge); }
+    .here { stroke: var(--fg); stroke-dasharray: 2 3; }
+    .line { fill: none; stroke: var(--hi); stroke-width: 2.5;
+      stroke-linejoin: round; }
+    .dot { fill: var(--bg); stroke: var(--fg); stroke-width: 2; }
     .visually-hidden { position: absolute; width: 1px; height: 1px;
       overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
     .instead { display: none; }
     .failed { display: contents; }
     @container (max-width: 30rem) {
       .frame { padding: 0.7rem 0.7rem 0.8rem; }
+      .controls label:has([type="range"]) { flex-wrap: nowrap; width: 100%; }
+      .controls [type="range"] { flex: 1 1 4rem; min-width: 0; }
     }
     @media print {
       .frame { display: none; }
@@ -149,7 +174,6 @@
     made.replaceSync(text);
     return made;
   };
-  let shared;
 
   /** What a chart stands on: lines at some heights, a scale, its name.
    * `x` and `y` say where a number stands; `words` are those of the scale. */
@@ -161,16 +185,19 @@
       levels.map((n) => [
         s("path", { class: n ? "grid" : "axis",
           d: `M${left},${y(n)}H${right}` }),
-        text(left - 8, y(n) + 4, level(n), "end")]),
+        s("text", { x: left - 8, y: y(n) + 4, "text-anchor": "end",
+          "data-level": n }, level(n))]),
       scale.map((n) => text(x(n), bottom + 18, words(n))),
-      text((left + right) / 2, bottom + 36, name),
+      name ? text((left + right) / 2, bottom + 36, name) : [],
     ].flat(2);
   };
+  /** A piece of a line, to stand beside its name. */
+  const swatch = (kind, ...marks) => s("svg", { class: kind, width: 28,
+    height: 12, "aria-hidden": "true" }, marks);
 
   /** An explorer has `build(root)`, and `update()`, which draws it. What a
    * reader chose stands in the fields that `state` names. */
   class Base extends HTMLElement {
-    static groups = 0;
     static css = "";
     static state = [];
 
@@ -178,7 +205,7 @@
       if (this.shadowRoot) return;
       const { title, css } = this.constructor;
       const shadow = this.attachShadow({ mode: "open" });
-      shadow.adoptedStyleSheets = [shared ??= sheet(CSS), sheet(css)];
+      shadow.adoptedStyleSheets = [CSS, css].map(sheet);
       this.style.colorScheme = scheme();
       this.inputs = [];
       const again = button("Start again",
@@ -215,7 +242,7 @@
       for (const name of this.constructor.state) {
         if (name in given) this[name] = structuredClone(given[name]);
       }
-      this.update();
+      this.refresh();
     }
 
     /** Draw from the state; explorers add to it. */
@@ -223,9 +250,16 @@
       for (const redraw of this.inputs) redraw();
     }
 
+    /** What is made anew has the focus of what had the same `data-key`. */
+    refresh() {
+      const key = this.shadowRoot.activeElement?.dataset.key;
+      this.update();
+      if (key) this.shadowRoot.querySelector(`[data-key="${key}"]`)?.focus();
+    }
+
     put(name, value) {
       this[name] = value;
-      this.update();
+      this.refresh();
     }
 
     /** A slider for this[name] on a list, which a function gives if it
@@ -244,7 +278,6 @@
       return h("label", {}, h("span", { class: "name" }, label), input, said);
     }
 
-    /** Yes or no for this[name]. */
     toggle(name, label) {
       const input = h("input", { type: "checkbox",
         onchange: () => this.put(name, input.checked) });
@@ -259,9 +292,8 @@
 
     /** One of a few for this[name], as radio buttons: {value: words}. */
     choice(name, legend, options) {
-      const group = `${name}-${++Base.groups}`;
       const radios = Object.entries(options).map(([value, words]) => {
-        const input = h("input", { type: "radio", name: group, value,
+        const input = h("input", { type: "radio", name, value,
           onchange: () => this.took(name, value) });
         this.inputs.push(() => {
           input.checked = String(this[name]) === value;
@@ -285,6 +317,6 @@
   const define = (tag, made) => {
     if (!customElements.get(tag)) customElements.define(tag, made);
   };
-  globalThis.Explorer = { h, s, button, fixed, grouped, raised, range, total,
-    move, axes, Base, define };
+  globalThis.Explorer = { h, s, button, classes, fixed, grouped, raised,
+    range, total, mean, move, axes, swatch, Base, define };
 })();

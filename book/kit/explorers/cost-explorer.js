@@ -27,43 +27,36 @@
     return `${digits} · 10${raised(power)}`;
   };
 
-  /** Name, formula, the numbers put in, and the result, of each cost. */
+  /** A factor is a number, or has a text of its own, or is a sum of two. */
+  const square = (x) => ({ text: `${grouped(x)}²`, worth: x * x });
+  const written = (factor) => Array.isArray(factor)
+    ? `(${factor.map(written).join(" + ")})` : factor.text ?? grouped(factor);
+  const worth = (factor) => Array.isArray(factor)
+    ? total(factor.map(worth)) : factor.worth ?? factor;
+
+  /** Name, formula and factors of each cost. */
   const WORK = {
     projections: ["projections", "4 n d (d + d G/H) L",
-      ({ n, d, kv, l }) => [[4, n, d, [d, kv], l],
-        4 * n * d * (d + kv) * l]],
+      ({ n, d, kv, l }) => [4, n, d, [d, kv], l]],
     network: ["feed-forward", "16 n d² L",
-      ({ n, d, l }) => [[16, n, `${grouped(d)}²`, l], 16 * n * d * d * l]],
+      ({ n, d, l }) => [16, n, square(d), l]],
     pairs: ["scores and means", "4 n² d L",
-      ({ n, d, l }) => [[4, `${grouped(n)}²`, d, l], 4 * n * n * d * l]],
+      ({ n, d, l }) => [4, square(n), d, l]],
   };
   const ROOM = {
     weights: ["weights", "(10 + 2 G/H) d² L b",
-      ({ d, kv, share, l, b }) => [
-        [[10, `2 · ${share}`], `${grouped(d)}²`, l, b],
-        (10 * d + 2 * kv) * d * l * b]],
+      ({ d, twice, l, b }) => [[10, twice], square(d), l, b]],
     cache: ["cache of the text", "2 n d G/H L b",
-      ({ n, kv, l, b }) => [[2, n, kv, l, b], 2 * n * kv * l * b]],
+      ({ n, kv, l, b }) => [2, n, kv, l, b]],
     scores: ["scores of one layer", "H n² b",
-      ({ n, h: heads, b }) => [[heads, `${grouped(n)}²`, b],
-        heads * n * n * b]],
+      ({ n, heads, b }) => [heads, square(n), b]],
   };
-  /** A factor as it is written; a list of two is their sum. */
-  const written = (factor) => Array.isArray(factor)
-    ? `(${factor.map(written).join(" + ")})`
-    : typeof factor === "number" ? grouped(factor) : factor;
-  const product = (factors) => factors.map(written).join(" · ");
 
   define("cost-explorer", class extends Base {
     static title = "What a decoder costs";
     static css = `
-      .controls { display: grid; gap: 0.1rem 2rem;
-        grid-template-columns: repeat(auto-fill,
-          minmax(min(17rem, 100%), 1fr)); }
-      .controls label:has([type="range"]) { display: grid; gap: 0.5rem;
-        grid-template-columns: 6.2rem minmax(2rem, 1fr) 4.8rem; }
-      .controls [type="range"] { width: 100%; min-width: 0; }
-      .controls fieldset { column-gap: 0.8rem; }
+      .sliders [type="range"] { width: 100%; }
+      fieldset { column-gap: 0.6rem; }
       h3 { margin: 0.8rem 0 0.3rem; font-size: 0.9rem; font-weight: 600; }
       .bar { display: flex; height: 1.5rem; border: 1px solid var(--edge); }
       .bar, .swatch { forced-color-adjust: none; }
@@ -87,17 +80,14 @@
         margin-right: 0.4rem; border: 1px solid var(--edge);
         vertical-align: -0.1rem; }
       @container (max-width: 30rem) {
-        .controls fieldset { column-gap: 0.4rem; }
         .costs th { width: 99%; }
         .costs td { padding-left: 0.4rem; }
         .costs .swatch { margin-right: 0.25rem; }
       }
-      svg { display: block; width: 100%; height: ${HEIGHT}px; }
-      svg text { font-size: 12px; dominant-baseline: central; }
-      svg .tick { fill: var(--muted); text-anchor: middle; }
-      .rule { stroke: var(--rule); }
+      .chart text { dominant-baseline: central; }
+      .chart .tick { fill: var(--muted); text-anchor: middle; }
       .card { stroke: var(--fg); stroke-dasharray: 4 3; }
-      .dot { fill: var(--hi); }`;
+      .dot { fill: var(--hi); stroke: none; }`;
 
     static state = ["length", "width", "heads", "groups", "layers", "number"];
 
@@ -109,7 +99,7 @@
       this.room = h("table", { class: "costs" });
       this.said = h("p", { class: "note", "aria-live": "polite" });
       root.append(
-        h("div", { class: "controls" },
+        h("div", { class: "sliders" },
           this.slider("length", "tokens n", LENGTHS),
           this.slider("width", "width d", WIDTHS),
           this.slider("heads", "heads H", () => this.allHeads),
@@ -131,54 +121,50 @@
 
     costs(of) {
       const { length: n, width: d, heads, groups, layers: l, number: b } = this;
-      const letters = { n, d, h: heads, kv: (d / heads) * groups,
-        share: `${groups}/${heads}`, l, b };
-      return Object.fromEntries(Object.entries(of).map(
-        ([name, [, , count]]) => [name, count(letters)]));
-    }
-
-    get found() {
-      const only = (of) => Object.fromEntries(Object.entries(this.costs(of))
-        .map(([name, [, result]]) => [name, result]));
-      return { operations: only(WORK), bytes: only(ROOM) };
+      const twice = { text: `2 · ${groups}/${heads}`,
+        worth: (2 * groups) / heads };
+      const letters = { n, d, heads, kv: (d / heads) * groups, twice, l, b };
+      return Object.entries(of).map(([name, [words, formula, split]]) => {
+        const factors = split(letters);
+        const amount = factors.map(worth).reduce((x, y) => x * y);
+        return { name, words, formula, factors, amount };
+      });
     }
 
     update() {
       this.heads = largest(this.allHeads, this.heads);
       this.groups = largest(this.allGroups, this.groups);
       super.update();
-      const { operations: work, bytes: room } = this.found;
-      const all = total(Object.values(work));
+      const work = this.costs(WORK), room = this.costs(ROOM);
+      const all = total(work.map(({ amount }) => amount));
       const share = (x) => `${((100 * x) / all).toFixed(1)}%`;
-      this.bar.replaceChildren(...Object.keys(WORK).map((name) =>
-        h("span", { class: name, "--share": work[name] / all })));
-      this.bar.setAttribute("aria-label", Object.keys(WORK).map((name) =>
-        `${WORK[name][0]} ${share(work[name])}`).join(", "));
-      this.fill(this.work, WORK, operations, share);
-      this.work.append(h("tr", {}, h("th", { scope: "row" }, "together"),
-        h("td", { "data-cost": "total" }, operations(all)), h("td")));
-      this.fill(this.room, ROOM, bytes);
+      this.bar.replaceChildren(...work.map(({ name, amount }) =>
+        h("span", { class: name, "--share": amount / all })));
+      this.bar.setAttribute("aria-label", work.map(({ words, amount }) =>
+        `${words} ${share(amount)}`).join(", "));
+      this.work.replaceChildren(...this.rows(work, operations, share),
+        h("tr", {}, h("th", { scope: "row" }, "together"),
+          h("td", { "data-cost": "total" }, operations(all)), h("td")));
+      this.room.replaceChildren(...this.rows(room, bytes));
       this.say(room);
       this.draw();
     }
 
-    /** A row for each cost: formula, the numbers put in, and the result. */
-    fill(table, of, text, share) {
-      const found = this.costs(of);
-      table.replaceChildren(...Object.entries(of).flatMap(
-        ([name, [words, formula]]) => [
-          h("tr", {}, h("th", { scope: "row" },
-            share ? h("span", { class: `swatch ${name}` }) : null, words),
-          h("td", { "data-cost": name }, text(found[name][1])),
-          share ? h("td", {}, share(found[name][1])) : null),
-          h("tr", { class: "formula" },
-            h("td", { colspan: 3 }, h("span", {}, formula), " ",
-              h("span", {}, `= ${product(found[name][0])}`)))]));
+    /** Of each cost the result, and the formula with the numbers put in. */
+    rows(costs, text, share) {
+      return costs.flatMap(({ name, words, formula, factors, amount }) => [
+        h("tr", {}, h("th", { scope: "row" },
+          share ? h("span", { class: `swatch ${name}` }) : null, words),
+        h("td", { "data-cost": name }, text(amount)),
+        share ? h("td", {}, share(amount)) : null),
+        h("tr", { class: "formula" },
+          h("td", { colspan: 3 }, h("span", {}, formula), " ",
+            h("span", {}, `= ${factors.map(written).join(" · ")}`)))]);
     }
 
-    say({ weights, cache }) {
+    say([weights, cache]) {
       const turn = 5 * this.width + (this.width / this.heads) * this.groups;
-      const times = short(cache / weights);
+      const times = short(cache.amount / weights.amount);
       this.said.textContent = "All n² pairs are counted, hidden ones too. They "
         + "cost as much as all the rest at "
         + `n\u00a0= 5\u00a0d\u00a0+ d\u00a0G/H = `
@@ -188,22 +174,22 @@
 
     /** The bytes as dots on one logarithmic scale, and a card of 80 GB. */
     draw() {
-      const width = this.plot.clientWidth || 600, room = this.found.bytes;
+      const width = this.plot.clientWidth || 600, room = this.costs(ROOM);
       const x = (amount) => LEFT + (Math.max(0, Math.log2(amount) / 10)
         / (UNITS.length - 1)) * (width - LEFT - RIGHT);
       const line = (at, kind) => s("line", { class: kind, x1: x(at),
         x2: x(at), y1: TOP, y2: HEIGHT - AXIS });
-      const names = Object.keys(ROOM), y = (i) => TOP + (i + 0.5) * ROW;
-      this.plot.replaceChildren(s("svg", { role: "img",
-        "aria-label": "On a logarithmic scale: " + names.map((name) =>
-          `${ROOM[name][0]} ${bytes(room[name])}`).join(", ") },
-      UNITS.map((unit, i) => [line(1024 ** i, "rule"),
+      const y = (i) => TOP + (i + 0.5) * ROW;
+      this.plot.replaceChildren(s("svg", { class: "chart", role: "img",
+        height: HEIGHT, "aria-label": "On a logarithmic scale: " + room.map(
+          ({ words, amount }) => `${words} ${bytes(amount)}`).join(", ") },
+      UNITS.map((unit, i) => [line(1024 ** i, "grid"),
         s("text", { class: "tick", x: x(1024 ** i), y: HEIGHT - AXIS / 2,
           "data-bytes": 1024 ** i }, `1 ${unit}`)]),
       line(CARD, "card"),
       s("text", { class: "tick", x: x(CARD), y: TOP / 2 }, "a card of 80 GB"),
-      names.map((name, i) => [s("text", { x: 0, y: y(i) }, name),
-        s("circle", { class: "dot", r: 6, cx: x(room[name]), cy: y(i),
+      room.map(({ name, amount }, i) => [s("text", { x: 0, y: y(i) }, name),
+        s("circle", { class: "dot", r: 6, cx: x(amount), cy: y(i),
           "data-cost": name })])));
     }
   });

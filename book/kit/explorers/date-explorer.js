@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const { h, button, fixed, move, range, Base, define } = globalThis.Explorer;
+  const { h, button, fixed, mean, move, range, Base, define } =
+    globalThis.Explorer;
   const Parts = globalThis.DateParts;
   const VIEWS = { cross: "decoder, across to the text",
     self: "decoder, to what it has written", encoder: "encoder" };
@@ -19,8 +20,6 @@
   const PAUSE = 150; // ms between two characters, so that eyes can follow
   const LOADING = "Loading the model …";
   const RIGHT = { kind: "", lead: "", sentence: "The text says this date." };
-  const mean = (heads) => heads[0].map((row, i) => Array.from(row, (_, j) =>
-    heads.reduce((sum, head) => sum + head[i][j], 0) / heads.length));
 
   define("date-explorer", class extends Base {
     static title = "A trained Transformer writes dates";
@@ -68,12 +67,11 @@
       this.text = this.examples[0].text;
       this.run();
       this.tiles = h("div");
-      this.tops = Parts.tops(this.result.tops[0].length);
+      this.tops = h("div");
       this.look = h("div", { class: "scroll", tabindex: 0, role: "group",
         "aria-label": "Attention weights" });
       this.side = h("div", { class: "side" }, this.look, h("div", {},
-        h("div", { class: "name" }, "likeliest tokens here"),
-        this.tops.node));
+        h("div", { class: "name" }, "likeliest tokens here"), this.tops));
       this.instead = h("p", { class: "problem", role: "status" });
       this.verdict = h("p", { class: "verdict", role: "status" });
       this.drawn = h("div", { onkeydown: (event) => this.key(event) },
@@ -81,9 +79,10 @@
         this.verdict, this.side);
       this.note = h("p", { class: "note", "aria-live": "polite" });
       const said = [this.drawn, this.note];
+      const learnt = h("p", { class: "learnt name" }, this.data("learnt"));
       root.append(...(this.compact
-        ? [this.choosing(), this.asking(), this.learnt(), ...said]
-        : [this.asking(), this.learnt(), this.choosing(), this.viewing(),
+        ? [this.choosing(), this.asking(), learnt, ...said]
+        : [this.asking(), learnt, this.choosing(), this.viewing(),
           ...said, this.panels(root)].flat()));
     }
 
@@ -96,7 +95,6 @@
       super.value = given;
     }
 
-    // --- What it says ---------------------------------------------------
     /** What is stored of the examples: enough until the model is here. */
     remember() {
       const found = this.examples.find(({ text }) => text === this.text);
@@ -193,15 +191,11 @@
     play(shown) {
       this.shown = shown;
       this.step = Math.min(shown - 1, this.last());
-      if (shown > this.result.tokens.length) {
-        this.shown = Infinity;
-        return this.update();
-      }
-      this.timer = setTimeout(() => this.play(shown + 1), PAUSE);
-      this.draw();
+      if (shown > this.result.tokens.length) this.shown = Infinity;
+      else this.timer = setTimeout(() => this.play(shown + 1), PAUSE);
+      this.refresh();
     }
 
-    // --- What is asked --------------------------------------------------
     asking() {
       const { form, field, send, offer } = globalThis.LiveDates.form(
         this.data("kilobytes"), (text) => {
@@ -218,10 +212,6 @@
           : this.live ? "Write" : offer;
       });
       return form;
-    }
-
-    learnt() {
-      return h("p", { class: "learnt name" }, this.data("learnt"));
     }
 
     choosing() {
@@ -247,7 +237,6 @@
           { mean: "mean", ...Object.fromEntries(heads) }));
     }
 
-    // --- What can be changed --------------------------------------------
     panels(root) {
       const made = [this.removing(), this.searching(), this.replacing(root)]
         .map(([title, ...inside]) =>
@@ -350,7 +339,6 @@
       this.weights = name;
     }
 
-    // --- What is drawn --------------------------------------------------
     /** The rows of the view, who asks, and who is asked. */
     seen() {
       const { chars, tokens } = this.result;
@@ -387,35 +375,20 @@
       if (!on) this.tiles.querySelector(".tile[tabindex='0']").focus();
     }
 
-    /** Tiles and table, where another one is to be seen. */
-    make() {
-      const made = [this.result, this.view, this.head];
-      if (this.made?.every((part, i) => part === made[i])) return;
-      this.made = made;
-      const { tokens, atOnce } = this.result;
-      const step = (t) => this.put("step", t);
-      const name = "all rows at once, each seeing what comes after it";
-      const rows = [Parts.tiles(tokens, step)];
-      if (!this.causal && atOnce) {
-        rows.push(Parts.tiles(atOnce, step, { name, wanted: tokens }));
-      }
-      const table = Parts.look({ ...this.seen(), only: this.compact,
-        unseen: (i, j) => this.unseen(i, j),
-        choose: (i) => this.choose(i) });
-      this.tiles.replaceChildren(...rows.map((row) => row.node));
-      this.look.replaceChildren(table.node);
-      this.mark = () => {
-        for (const row of rows) row.mark(this.step, this.shown);
-        if (this.view === "encoder") table.mark(this.row, Infinity);
-        else table.mark(this.step, this.shown);
-      };
-    }
-
-    /** Mark the step that is looked at. */
     draw() {
-      this.make();
-      this.mark();
-      this.tops.set(this.result.tops[this.step]);
+      const { tokens, atOnce, tops } = this.result, { step, shown } = this;
+      const row = { chosen: step, shown, choose: (t) => this.put("step", t) };
+      const rows = [Parts.tiles(tokens, row)];
+      if (!this.causal && atOnce) {
+        const name = "all rows at once, each seeing what comes after it";
+        rows.push(Parts.tiles(atOnce, { ...row, name, wanted: tokens }));
+      }
+      this.tiles.replaceChildren(...rows);
+      this.look.replaceChildren(Parts.look({ ...this.seen(),
+        only: this.compact, shown: this.view === "encoder" ? Infinity : shown,
+        unseen: (i, j) => this.unseen(i, j),
+        choose: (i) => this.choose(i) }));
+      this.tops.replaceChildren(Parts.tops(tops[step]));
     }
 
     update() {
@@ -423,10 +396,8 @@
       this.step = Math.min(this.step, this.result.tokens.length - 1);
       this.row = Math.min(this.row, this.result.chars.length - 1);
       if (!this.result[this.view]) this.view = "cross";
-      const key = this.shadowRoot.activeElement?.dataset.key;
       super.update();
       this.draw();
-      if (key) this.shadowRoot.querySelector(`[data-key="${key}"]`)?.focus();
       const isStale = Boolean(this.problem);
       for (const part of [this.tiles, this.side]) {
         part.classList.toggle("stale", isStale);

@@ -150,12 +150,10 @@
       };
     }
 
-    /** The probability of each next token. */
     likely({ logits }) {
       return softmax(logits.data.slice(-logits.cols));
     }
 
-    /** The likeliest tokens with their probabilities. */
     top(step, most = 5) {
       return Array.from(this.likely(step), (p, id) => [this.card.target[id], p])
         .sort((a, b) => b[1] - a[1]).slice(0, most);

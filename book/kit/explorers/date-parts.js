@@ -2,7 +2,7 @@
 // What the date explorer draws: characters, probabilities, weights.
 (() => {
   if (globalThis.DateParts) return;
-  const { h, fixed } = globalThis.Explorer;
+  const { h, button, classes, fixed } = globalThis.Explorer;
   const SIGNS = { " ": "␣", "<pad>": "∅", "<bos>": "⊢", "<eos>": "end" };
   // What would be seen as nothing, or on top of its neighbour.
   const sign = (token) => SIGNS[token] ?? (/^\p{M}/u.test(token)
@@ -50,56 +50,42 @@
     .look .here td { border-block: 2px solid var(--fg); }
     .look .here th { font-weight: 700; }`;
 
-  /** The tokens as buttons, one stop of the keyboard. Returns the node, and
-   * a function that chooses one and hides those from `shown` on. */
-  function tiles(tokens, choose, { name, wanted = tokens } = {}) {
-    const buttons = tokens.map((token, t) => h("button", {
-      type: "button",
-      class: `tile${token.length > 1 ? " end" : ""}${
-        token === wanted[t] ? "" : " wrong"}`,
-      onclick: () => choose(t),
-    }, sign(token)));
-    const node = h("div", { class: "tiles", role: "group",
+  /** The tokens as buttons, one stop of the keyboard; those from `shown` on
+   * are hidden. */
+  function tiles(tokens, { chosen, shown, choose, name, wanted = tokens }) {
+    return h("div", { class: "tiles", role: "group",
       "aria-label": name ?? "What it writes" },
-    name ? h("span", { class: "name" }, name) : null, buttons);
-    const mark = (chosen, shown) => buttons.forEach((button, t) => {
-      button.classList.toggle("later", t >= shown);
-      button.tabIndex = t === chosen ? 0 : -1;
-      button.setAttribute("aria-pressed", String(t === chosen));
-    });
-    return { node, mark };
+    name ? h("span", { class: "name" }, name) : null,
+    tokens.map((token, t) => button(sign(token), () => choose(t), {
+      class: classes("tile", token.length > 1 && "end",
+        token !== wanted[t] && "wrong", t >= shown && "later"),
+      tabindex: t === chosen ? 0 : -1, "aria-pressed": String(t === chosen),
+      "data-key": `${name} ${t}` })));
   }
 
-  /** Bars from 0 to 1, and a function for [[token, p], …]. */
-  function tops(count) {
-    const lines = Array.from({ length: count }, () =>
-      [h("dt"), h("i"), h("span", { class: "number" })]);
-    const node = h("dl", { class: "tops" },
-      lines.map(([token, bar, p]) => [token, h("dd", {}, bar, p)]),
+  /** Bars from 0 to 1 for [[token, p], …]. */
+  function tops(pairs) {
+    return h("dl", { class: "tops" },
+      pairs.map(([token, p]) => [h("dt", {}, sign(token)), h("dd", {},
+        h("i", { "--w": p }), h("span", { class: "number" }, fixed(p)))]),
       h("dd", { "aria-hidden": "true" }, h("span", { class: "axis" },
         h("span", {}, "0"), h("span", {}, "0.5"), h("span", {}, "1"))));
-    const set = (pairs) => pairs.forEach(([name, p], n) => {
-      const [token, bar, number] = lines[n];
-      token.textContent = sign(name);
-      bar.style.setProperty("--w", p);
-      number.textContent = fixed(p);
-    });
-    return { node, set };
   }
 
-  /** Weights: a chosen row as bars over its keys, then all rows.
-   * `unseen(i, j)`: hidden by a mask. `only`: no other rows. Returns the
-   * table, and a function that chooses a row and hides those from `shown`. */
-  function look({ rows, asks, keys, caption, unseen, choose, only }) {
+  /** Weights: a chosen row as bars over its keys, then all rows, up to
+   * `shown`. `unseen(i, j)`: hidden by a mask. `only`: no other rows. */
+  function look({ rows, row, shown, asks, keys, caption, unseen, choose,
+    only }) {
     const number = (w) => (w >= 0.005 ? h("span",
       { class: "visually-hidden" }, fixed(w)) : null);
-    const lines = only ? [] : rows.map((weights, i) => h("tr", {},
+    const lines = rows.map((weights, i) => h("tr", {
+      class: classes(i >= shown && "later", i === row && "here") },
       h("th", { scope: "row" }, sign(asks[i])),
       keys.map((_, j) => h("td", { "--w": weights[j] ?? 0,
         class: unseen(i, j) && "unseen", onclick: () => choose(i) },
       number(weights[j])))));
-    const bars = keys.map(() => h("td"));
-    const table = h("table", { class: "look", "--n": keys.length },
+    const bars = keys.map((_, j) => h("td", { "--w": rows[row]?.[j] ?? 0 }));
+    return h("table", { class: "look", "--n": keys.length },
       h("caption", {}, caption),
       h("thead", {},
         h("tr", { class: "bars", "aria-hidden": "true" },
@@ -108,15 +94,6 @@
         h("tr", {}, h("td"),
           keys.map((key) => h("th", { scope: "col" }, sign(key))))),
       only ? null : h("tbody", {}, lines));
-    const mark = (row, shown) => {
-      bars.forEach((bar, j) =>
-        bar.style.setProperty("--w", rows[row]?.[j] ?? 0));
-      lines.forEach((line, i) => {
-        line.classList.toggle("later", i >= shown);
-        line.classList.toggle("here", i === row);
-      });
-    };
-    return { node: table, mark };
   }
 
   /** The largest weights in words. */

@@ -1,7 +1,8 @@
 "use strict";
 // Size and gradient through a stack of new blocks, from recorded runs.
 (() => {
-  const { h, s, raised, range, Base, define } = globalThis.Explorer;
+  const { h, s, raised, range, axes, swatch, Base, define } =
+    globalThis.Explorer;
   const KINDS = {
     size: ["Size of the vectors", "forward →"],
     gradient: ["Gradient that arrives", "← backward"],
@@ -25,22 +26,14 @@
     static title = "Through a deep stack";
     static css = `
       .charts { touch-action: pan-y; cursor: crosshair; }
-      figure { margin: 0 0 0.4rem; }
+      figure { margin: 0; }
       figcaption { display: flex; justify-content: space-between;
         gap: 1rem; }
-      figcaption span { color: var(--muted); }
-      svg { display: block; width: 100%; height: ${HEIGHT}px; }
-      svg text { font-size: 12px; fill: var(--muted); }
-      svg .y { text-anchor: end; dominant-baseline: central; }
-      svg .x { text-anchor: middle; }
-      .rule { stroke: var(--rule); }
-      .one { stroke: var(--edge); }
-      .cursor { stroke: var(--fg); stroke-dasharray: 2 3; }
-      .mean { fill: none; stroke: var(--hi); stroke-width: 2.5; }
+      figcaption { color: var(--fg); }
+      figcaption span, .chart text { color: var(--muted); fill: var(--muted); }
       .band { fill: var(--hi); opacity: 0.25; }
-      .dot { fill: var(--hi); stroke: var(--bg); stroke-width: 1.5; }
-      .other .mean { stroke: var(--fg); stroke-width: 1.5;
-        stroke-dasharray: 6 4; }
+      .dot { fill: var(--hi); stroke: var(--bg); }
+      .other .line { stroke: var(--fg); stroke-dasharray: 6 4; }
       .other .band { fill: var(--fg); opacity: 0.12; }
       .other .dot { fill: var(--fg); }
       .reading { width: 100%; margin-top: 0.6rem; }
@@ -48,9 +41,7 @@
         text-align: left; vertical-align: baseline; }
       .reading tr > * { border-top: 1px solid var(--rule); }
       .reading thead th { color: var(--muted); border: 0; }
-      .key { display: inline-block; width: 1.6rem; margin-right: 0.4rem;
-        vertical-align: middle; border-top: 3px solid var(--hi); }
-      .other .key { border-top: 2px dashed var(--fg); }
+      .reading svg { margin-right: 0.4rem; }
       .scrub { justify-content: center; max-width: none; width: 100%;
         margin: 0.1rem 0 0.8rem; }
       .scrub input[type="range"] { order: -1; max-width: none;
@@ -107,9 +98,8 @@
 
     /** The arrangements that are shown: one, or two. */
     get shown() {
-      const two = this.compare !== "nothing"
-        && this.compare !== this.arrangement;
-      return two ? [this.arrangement, this.compare] : [this.arrangement];
+      const names = new Set([this.arrangement, this.compare]);
+      return [...names].filter((name) => name in this.record.runs);
     }
 
     runs(name) { return this.record.runs[name][this.depth]; }
@@ -139,8 +129,8 @@
       this.charts.replaceChildren(...Object.entries(KINDS).map(
         ([kind, [title, way]]) => h("figure", {},
           h("figcaption", {}, title, h("span", {}, way)),
-          s("svg", { role: "img", "aria-label": this.say(kind),
-            "data-kind": kind },
+          s("svg", { class: "chart", role: "img", height: HEIGHT,
+            "aria-label": this.say(kind), "data-kind": kind },
           this.axes(x, y, low, high, width),
           this.shown.map((name, i) => this.line(kind, name, i, x, y)).reverse(),
         ))));
@@ -148,23 +138,13 @@
 
     /** Powers of ten, at most six of them; the line at 1; the blocks. */
     axes(x, y, low, high, width) {
-      const step = Math.ceil((high - low) / 5);
-      const marks = [];
-      for (let n = Math.ceil(low / step) * step; n <= high; n += step) {
-        marks.push(n);
-      }
-      const blocks = [0, 1, 2, 3, 4].map((i) => (i * this.depth) / 4)
-        .filter(Number.isInteger);
+      const step = Math.ceil((high - low) / 5), bottom = HEIGHT - BOTTOM;
+      const blocks = range(5).map((i) => (i * this.depth) / 4);
       return [
-        marks.map((n) => [
-          s("line", { class: n === 0 ? "one" : "rule", x1: LEFT,
-            x2: width - RIGHT, y1: y(n), y2: y(n) }),
-          s("text", { class: "y", x: LEFT - 7, y: y(n), "data-log": n },
-            power(n))]),
-        blocks.map((n) => s("text", { class: "x", x: x(n), y: HEIGHT - 5 },
-          String(n))),
-        s("line", { class: "cursor", x1: x(this.block), x2: x(this.block),
-          y1: TOP, y2: HEIGHT - BOTTOM }),
+        ...axes({ x, y, left: LEFT, right: width - RIGHT, bottom,
+          levels: range(high - low + 1, low).filter((n) => n % step === 0),
+          level: power, scale: blocks.filter(Number.isInteger) }),
+        s("path", { class: "here", d: `M${x(this.block)},${TOP}V${bottom}` }),
       ];
     }
 
@@ -176,7 +156,7 @@
         ...along(mean.map((log, i) => log - error[i])).reverse()];
       return s("g", { class: place ? "other" : "", "data-name": name },
         s("polygon", { class: "band", points: band.join(" ") }),
-        s("polyline", { class: "mean", points: along(mean).join(" ") }),
+        s("polyline", { class: "line", points: along(mean).join(" ") }),
         s("circle", { class: "dot", r: 5, cx: x(this.block),
           cy: y(mean[this.block]) }));
     }
@@ -206,7 +186,8 @@
           h("th", { scope: "col" }, "gradient"))),
         h("tbody", {}, this.shown.map((name, i) =>
           h("tr", { class: i ? "other" : "" },
-            h("th", { scope: "row" }, h("span", { class: "key" }), name),
+            h("th", { scope: "row" },
+              swatch("", s("path", { class: "line", d: "M0,6H28" })), name),
             cell(name, "size"), cell(name, "gradient")))));
     }
   });

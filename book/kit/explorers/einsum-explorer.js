@@ -27,13 +27,11 @@
     all.flatMap((place) => range(size).map((n) => [...place, n])), [[]]);
   const named = (name, place) =>
     place.length ? `${name}[${[...place].join(", ")}]` : name;
-  const and = (words) => [words.slice(0, -1).join(", "), words.at(-1)]
-    .filter(Boolean).join(" and ");
+  const and = (words) => new Intl.ListFormat("en-GB").format(words);
   /** Is this the first cell of a block, though not of the first block? */
   const begins = (place, axes) => axes.length > 1 && place[axes[0]] > 0 &&
     place[axes[1]] === 0;
 
-  /** What is wrong with an equation, or nothing. */
   const problem = (equation) => {
     if (!/^[a-z]*(,[a-z]*)*->[a-z]*$/.test(equation)) {
       return "A letter for each axis, a comma between factors, and -> before " +
@@ -186,7 +184,6 @@
     }
 
     update() {
-      const at = this.shadowRoot.activeElement?.dataset.term;
       const parts = this.read();
       this.cell = parts.cell;
       this.explain(parts);
@@ -195,10 +192,8 @@
       this.loop(parts);
       this.mark(parts, this.term);
       super.update();
-      if (at) this.sum.querySelector(`[data-term="${at}"]`)?.focus();
     }
 
-    /** The rule, for this equation. */
     explain({ out, summed, terms }) {
       const is = (letters, one, more) =>
         `${and([...letters])} ${letters.length > 1 ? more : one}`;
@@ -254,7 +249,6 @@
           begins(row[0], down) && "down" }, side(row[0]), row.map(cell))))));
     }
 
-    /** The headings of the columns. */
     head(letters, sizes, places) {
       const [down, across] = LAYOUT[letters.length];
       return across.map((axis, n) => {
@@ -298,7 +292,7 @@
       const sum = out.numbers[flat(cell, out.sizes)];
       const buttons = terms.slice(0, SHOWN).map(({ where, numbers }, n) =>
         h("span", { class: "term" }, n ? "+" : null, h("button", {
-          type: "button", "data-term": n,
+          type: "button", "data-key": n,
           "aria-pressed": String(n === this.term),
           onclick: () => this.put("term", n === this.term ? null : n),
           onpointerenter: () => this.mark(parts, n),

@@ -68,7 +68,6 @@
     return y;
   }
 
-  /** Row by row, x + y. */
   const plus = (x, y) =>
     matrix(x.rows, x.cols, x.data.map((v, i) => v + y.data[i]));
 
@@ -88,12 +87,6 @@
     const sum = exp.reduce((a, b) => a + b, 0);
     row.set(exp.map((e) => e / sum));
     return row;
-  }
-
-  function logSoftmax(row) {
-    const most = Math.max(...row);
-    const sum = row.reduce((total, v) => total + Math.exp(v - most), 0);
-    return row.map((v) => v - most - Math.log(sum));
   }
 
   function sinusoids(length, width) {
@@ -154,7 +147,6 @@
       return new Transformer(this.weights, this.config, change);
     }
 
-    /** A layer's weight and bias. */
     of(name) {
       return ["weight", "bias"].map((part) => this.weights[`${name}.${part}`]);
     }
@@ -260,9 +252,9 @@
 
     /** log p of the next token. PAD and BOS are never written. */
     logP({ logits }) {
-      const row = Array.from(rowOf(logits, logits.rows - 1));
+      const row = rowOf(logits, logits.rows - 1).slice();
       row[this.config.pad_id] = row[this.config.bos_id] = -Infinity;
-      return logSoftmax(row);
+      return Array.from(softmax(row), Math.log);
     }
 
     /** Token after token until EOS; `choose` gets log p and the place. */

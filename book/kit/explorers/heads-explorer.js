@@ -174,21 +174,20 @@
     told(number) {
       const { heads, length, d_head, task } = this;
       const { sentence, word, column, head, entry } = this.owner(number);
-      const { wrong } = this.found;
+      const { right, wrong } = this.found;
+      const split = task === "split";
       const said = (l) => `“${this.words[sentence][l]}”`;
       const whose = `${number} belongs to ${said(word)}: column ${column}, ` +
         `so entry ${entry} of head ${head}.`;
       const at = wrong.indexOf(number);
-      const width = task === "split" ? d_head : heads * d_head;
+      if (right[at] === number) return `${whose} The view puts it there, too.`;
+      const width = split ? d_head : heads * d_head;
       const row = Math.floor(at / width) % length;
       const block = Math.floor(at / (width * length)) % heads;
-      const there = task === "split" ? `head ${block}, row ${row}, entry ` +
-        `${at % width}` : `row ${row}, column ${at % width}`;
-      const isRight = row === word && (task === "split" ? block === head &&
-        at % width === entry : at % width === column);
-      return `${whose} ` + (isRight ? "The view puts it there, too." :
-        `The view puts it at ${there}` + (row === word ? "." :
-          `, where ${said(row)} should stand.`));
+      const there = split ? `head ${block}, row ${row}, entry ${at % width}` :
+        `row ${row}, column ${at % width}`;
+      return `${whose} The view puts it at ${there}` + (row === word ? "." :
+        `, where ${said(row)} should stand.`);
     }
   });
 })();

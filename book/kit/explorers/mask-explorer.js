@@ -46,6 +46,9 @@
   define("mask-explorer", class extends Base {
     static title = "Mask builder";
     static css = `
+      .frame { --hatched: repeating-linear-gradient(135deg,
+          var(--rule) 0 1px, var(--panel) 1px 5px);
+        --tinted: color-mix(in srgb, var(--hi) 24%, var(--bg)); }
       .board { display: grid; gap: 0.6rem 1.6rem; align-items: start; }
       th { height: 1.9rem; padding: 0 0.5rem 0 0; text-align: right;
         white-space: nowrap; }
@@ -57,25 +60,20 @@
       thead button[aria-pressed="true"] { border: 1px dashed var(--edge);
         background: none; box-shadow: none; color: var(--muted); }
       td { width: 3.1rem; min-width: 1.9rem; height: 1.9rem; padding: 0;
-        border: 1px solid var(--bg); background: repeating-linear-gradient(
-          135deg, var(--rule) 0 1px, var(--panel) 1px 5px);
+        border: 1px solid var(--bg); background: var(--hatched);
         color: var(--muted); font-size: 0.8rem; text-align: center;
         cursor: pointer; }
       .corner { background: none; cursor: auto; }
-      .seen { background: color-mix(in srgb, var(--hi) 24%, var(--bg));
+      .seen { background: var(--tinted);
         color: var(--fg); }
       td:focus-visible { outline-offset: -1px; }
       td[aria-selected="true"] { box-shadow: inset 0 0 0 2px var(--hi); }
       .empty > * { color: var(--warn); font-weight: 600; }
-      .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
-        margin: 0.5rem 0 0; font-size: 0.8rem; color: var(--muted); }
+      .legend { margin: 0.5rem 0 0; font-size: 0.8rem; }
       .legend + .legend { margin-top: 0.1rem; }
-      .legend span::before { content: ""; display: inline-block; width: 0.8em;
-        height: 0.8em; margin-right: 0.4em; border: 1px solid var(--edge);
-        background: repeating-linear-gradient(135deg, var(--rule) 0 1px,
-          var(--panel) 1px 5px); }
-      .legend .yes::before { background:
-        color-mix(in srgb, var(--hi) 24%, var(--bg)); }
+      .legend span::before { content: ""; width: 0.8em; height: 0.8em;
+        border: 1px solid var(--edge); background: var(--hatched); }
+      .legend .yes::before { background: var(--tinted); }
       .sum { display: flex; flex-wrap: wrap; gap: 0.3rem 0.7rem;
         align-items: center; min-height: 5.6rem; }
       .sum figure { margin: 0; text-align: center; font-size: 0.8rem; }
@@ -175,89 +173,74 @@
       const causal = this.shadowRoot.querySelectorAll("[type=checkbox]")[1];
       causal.checked = this.isCausal;
       causal.disabled = this.where === "cross";
-      if (this.drawn !== this.where) this.draw();
       const { mask } = this;
       const empty = mask.flatMap((row, i) => (row.includes(true) ? [] : [i]));
-      this.updateGrid(mask, empty);
-      this.updateSum();
-      this.updateWords(mask, empty);
-    }
-
-    /** A grid for these queries and keys, to be filled. */
-    draw() {
-      this.drawn = this.where;
-      const [queries, keys] = [this.words[this.querySide],
-        this.words[this.keySide]];
-      this.heads = keys.map((_, j) => button("", () => {
-        const pads = this.pads[this.keySide];
-        pads[j] = !pads[j];
-        this.update();
-      }));
-      this.names = queries.map(() => h("th", { scope: "row" }));
-      this.cells = queries.map((_, i) => keys.map((_, j) => h("td", {
-        onclick: () => this.pick([i, j], true),
-        onpointerenter: (e) => {
-          if (e.pointerType === "mouse") this.pick([i, j]);
-        } })));
-      const isLong = keys.some((word) => word.length > 5);
-      const grid = h("table", { role: "grid", class: isLong && "long",
-        "aria-label": "Rows ask, columns are looked at",
-        onkeydown: (event) => {
-          if (event.target.tagName !== "TD") return;
-          const size = [queries.length, keys.length];
-          const to = move(event, this.cell, size);
-          if (to) this.pick(to, true);
-        } },
-      h("thead", {}, h("tr", {}, h("td", { class: "corner" }),
-        this.heads.map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", {}, this.cells.map((row, i) =>
-        h("tr", {}, this.names[i], row))));
-      this.board.replaceChildren(grid);
+      this.drawGrid(mask, empty);
+      this.drawSum(mask);
+      this.say(mask, empty);
     }
 
     pick(cell, focus) {
-      this.put("cell", cell);
-      if (focus) this.cells[cell[0]][cell[1]].focus();
+      if (String(cell) !== String(this.cell)) this.put("cell", cell);
+      if (focus) this.board.querySelector("td[tabindex='0']").focus();
     }
 
     token(side, place) {
       return this.pads[side][place] ? "PAD" : this.words[side][place];
     }
 
-    updateGrid(mask, empty) {
+    drawGrid(mask, empty) {
+      const keys = this.words[this.keySide];
+      const walk = (event) => {
+        if (event.target.tagName !== "TD") return;
+        const to = move(event, this.cell, [mask.length, keys.length]);
+        if (to) this.pick(to, true);
+      };
+      this.board.replaceChildren(h("table", { role: "grid", onkeydown: walk,
+        "aria-label": "Rows ask, columns are looked at",
+        class: keys.some((word) => word.length > 5) && "long" },
+      h("thead", {}, h("tr", {}, h("td", { class: "corner" }),
+        keys.map((_, j) => this.drawKey(j)))),
+      h("tbody", {}, mask.map((row, i) =>
+        h("tr", { class: empty.includes(i) && "empty" },
+          h("th", { scope: "row", class: i === this.cell[0] && "at" },
+            this.token(this.querySide, i)),
+          row.map((isSeen, j) => this.drawCell(isSeen, i, j)))))));
+    }
+
+    /** A word above its column, to be made PAD. */
+    drawKey(j) {
+      const word = this.token(this.keySide, j);
+      const pads = this.pads[this.keySide];
+      return h("th", { scope: "col", class: j === this.cell[1] && "at" },
+        button(word, () => {
+          pads[j] = !pads[j];
+          this.refresh();
+        }, { "aria-pressed": String(pads[j]), "data-key": `key ${j}`,
+          "aria-label": `${word}, position ${j}: is PAD` }));
+    }
+
+    drawCell(isSeen, i, j) {
       const { yes, no } = CONVENTIONS[this.convention];
-      const [row, column] = this.cell;
-      this.heads.forEach((head, j) => {
-        const word = this.token(this.keySide, j);
-        head.textContent = word;
-        head.setAttribute("aria-pressed", this.pads[this.keySide][j]);
-        head.setAttribute("aria-label", `${word}, position ${j}: is PAD`);
-        head.parentNode.classList.toggle("at", j === column);
-      });
-      this.names.forEach((name, i) => {
-        name.textContent = this.token(this.querySide, i);
-        name.classList.toggle("at", i === row);
-        name.parentNode.classList.toggle("empty", empty.includes(i));
-      });
-      this.cells.forEach((cells, i) => cells.forEach((cell, j) => {
-        const isAt = i === row && j === column;
-        cell.textContent = mask[i][j] ? yes : no;
-        cell.classList.toggle("seen", mask[i][j]);
-        cell.tabIndex = isAt ? 0 : -1;
-        cell.setAttribute("aria-selected", isAt);
-      }));
+      const isAt = String([i, j]) === String(this.cell);
+      return h("td", { class: isSeen && "seen", tabindex: isAt ? 0 : -1,
+        "aria-selected": String(isAt), "data-key": isAt && "at",
+        onclick: () => this.pick([i, j], true),
+        // A pointer that rests enters each cell that is made anew below it.
+        onpointermove: (event) => {
+          if (event.pointerType === "mouse") this.pick([i, j]);
+        } }, isSeen ? yes : no);
     }
 
     /** The masks that are on, small, and the sign that joins them. */
-    updateSum() {
+    drawSum(mask) {
       const { joins } = CONVENTIONS[this.convention];
       const parts = [];
       if (this.padding) parts.push(["padding", (i, j) => this.isReal(j)]);
       if (this.isCausal) parts.push(["causal", this.isPast]);
       const small = ([name, sees]) => h("figure", {},
-        h("div", { "--n": this.heads.length }, this.cells.map((row, i) =>
-          row.map((_, j) => h("i", { class: sees(i, j) ? "seen" : "" })))),
-        name);
+        h("div", { "--n": mask[0].length }, mask.map((row, i) =>
+          row.map((_, j) => h("i", { class: sees(i, j) && "seen" })))), name);
       const sign = (text) => h("span", { class: "joins" }, text);
       const shown = parts.flatMap((part, n) =>
         (n ? [sign(joins), small(part)] : [small(part)]));
@@ -266,7 +249,7 @@
         : ["No mask: every word may attend to every word."]));
     }
 
-    updateWords(mask, empty) {
+    say(mask, empty) {
       const { yes, no } = CONVENTIONS[this.convention];
       const pairs = mask.flat();
       this.legend.replaceChildren(

@@ -2,8 +2,8 @@
 // Places as clock hands, and what a dot product knows of them: sinusoids
 // alone, added to a query and a key, or turning the two.
 (() => {
-  const { h, s, button, fixed, grouped, range, total, axes, Base, define } =
-    globalThis.Explorer;
+  const { h, s, button, fixed, grouped, range, total, axes, swatch, Base,
+    define } = globalThis.Explorer;
   const BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000];
   const WIDTHS = [2, 4, 8, 16, 32, 64, 128];
   const VIEWS = { alone: "alone", added: "added", rotary: "rotary" };
@@ -20,56 +20,6 @@
     },
   };
 
-  const css = `
-    .sliders { display: grid; gap: 0.1rem 2rem; margin: 0 0 0.2rem;
-      grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
-    .sliders label { display: grid;
-      grid-template-columns: 3.9rem minmax(0, 1fr) 4.6rem; }
-    fieldset { gap: 0.2rem 0.7rem; }
-    .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
-      padding: 0; list-style: none; text-align: center;
-      grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
-    .clocks li { display: grid; justify-items: center; line-height: 1.35;
-      font-variant-numeric: tabular-nums; }
-    .clocks svg { width: 100%; max-width: 6rem; }
-    small, .hint { color: var(--muted); font-size: 0.8rem; }
-    .hint { margin: 0.4rem 0 0; }
-    svg { display: block; overflow: visible; }
-    svg text { font-size: 12.8px; }
-    .face { fill: none; stroke: var(--edge); }
-    .wedge { fill: color-mix(in srgb, var(--edge) 30%, transparent); }
-    .hand { fill: none; stroke: var(--hand); stroke-width: 2.5;
-      stroke-linecap: round; }
-    .tip { fill: var(--hand); stroke: var(--hand); stroke-width: 2; }
-    .m { --hand: var(--c-query); }
-    .n { --hand: var(--c-key); }
-    .n .tip { fill: var(--bg); }
-    .alone :is(.m, .n) { --hand: var(--fg); }
-    .legend { display: flex; flex-wrap: wrap; gap: 0.1rem 1.2rem; margin: 0; }
-    .legend span, dt { display: flex; gap: 0.4rem; align-items: center; }
-    .legend, dt, figcaption { color: var(--muted); }
-    figure { margin: 1.2rem 0 0; }
-    dl { display: grid; gap: 0.3rem 2rem; margin: 0.2rem 0 0.8rem;
-      grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
-    dd { margin: 0; font-size: 1.25rem; font-weight: 600;
-      font-variant-numeric: tabular-nums; }
-    .grid { stroke: var(--rule); }
-    .axis { stroke: var(--edge); }
-    .here { stroke: var(--edge); stroke-dasharray: 2 3; }
-    .line { fill: none; stroke: var(--hi); stroke-width: 2; }
-    .far { fill: var(--fg); }
-    .dot { fill: var(--bg); stroke: var(--fg); stroke-width: 2; }
-    @container (max-width: 36rem) {
-      .clocks { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-    }
-    @container (max-width: 20rem) {
-      fieldset { gap: 0.2rem 0.5rem; }
-      .head + .controls legend { width: 100%; }
-      button { padding-inline: 0.5rem; }
-    }`;
-
-  const swatch = (kind, ...marks) => s("svg", { class: kind, width: 28,
-    height: 12, "aria-hidden": "true" }, marks);
   const far = (cx, cy) => s("circle", { class: "far", cx, cy, r: 2.2 });
   const hand = (kind, [cx, cy], r = 4, start = "0,0") =>
     s("g", { class: kind }, s("path", { class: "hand",
@@ -77,7 +27,40 @@
 
   define("positions-explorer", class extends Base {
     static title = "Places as clocks";
-    static css = css;
+    static css = `
+      .sliders { --names: 3.9rem; margin-bottom: 0.2rem; }
+      fieldset { gap: 0.2rem 0.7rem; }
+      .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
+        padding: 0; list-style: none; text-align: center;
+        grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
+      .clocks li { display: grid; justify-items: center; line-height: 1.35;
+        font-variant-numeric: tabular-nums; }
+      .clocks svg { width: 100%; max-width: 6rem; }
+      small, .hint { color: var(--muted); font-size: 0.8rem; }
+      .hint { margin: 0.4rem 0 0; }
+      .face { fill: none; stroke: var(--edge); }
+      .wedge { fill: color-mix(in srgb, var(--edge) 30%, transparent); }
+      .hand { fill: none; stroke: var(--hand); stroke-width: 2.5;
+        stroke-linecap: round; }
+      .tip { fill: var(--hand); stroke: var(--hand); stroke-width: 2; }
+      .m { --hand: var(--c-query); }
+      .n { --hand: var(--c-key); }
+      .n .tip { fill: var(--bg); }
+      .alone :is(.m, .n) { --hand: var(--fg); }
+      figure { margin: 1.2rem 0 0; }
+      dl { display: grid; gap: 0.3rem 2rem; margin: 0.2rem 0 0.8rem;
+        grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+      dd { font-size: 1.25rem; font-weight: 600;
+        font-variant-numeric: tabular-nums; }
+      .far { fill: var(--fg); }
+      @container (max-width: 36rem) {
+        .clocks { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+      }
+      @container (max-width: 20rem) {
+        fieldset { gap: 0.2rem 0.5rem; }
+        .head + .controls legend { width: 100%; }
+        button { padding-inline: 0.5rem; }
+      }`;
 
     static state = ["view", "width", "base", "m", "n"];
 
@@ -90,8 +73,8 @@
       this.clocks = h("ul", { class: "clocks" });
       this.hint = h("p", { class: "hint" });
       this.board = h("div", {}, this.legend, this.clocks, this.hint);
-      this.facts = h("dl", { "aria-live": "polite" });
-      this.picture = s("svg", { role: "img", width: "100%", height: 200,
+      this.facts = h("dl", { class: "facts", "aria-live": "polite" });
+      this.picture = s("svg", { class: "chart", role: "img", height: 200,
         "aria-label": "the dot product against the distance of the places" });
       const row = (...kids) => h("div", { class: "controls" }, kids);
       const sliders = (...kids) => h("div", { class: "sliders" }, kids);
@@ -128,7 +111,6 @@
       return this.speeds.map((speed) => make(pair, place * speed));
     }
 
-    /** The dot product of the query at place m and the key at place n. */
     score(m, n) {
       const k = this.at(this.key, n);
       return total(this.at(this.query, m).map((pair, i) => dot(pair, k[i])));

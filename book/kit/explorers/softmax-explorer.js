@@ -2,7 +2,7 @@
 // Scores become shares: temperature, width and scale. softmax.py beside this
 // file draws the same random numbers, and the tests compare the two.
 (() => {
-  const { h, s, fixed, range, total: sum, axes, Base, define } =
+  const { h, s, fixed, range, total: sum, axes, swatch, Base, define } =
     globalThis.Explorer;
   const TEMPERATURES = [
     0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25,
@@ -55,60 +55,42 @@
   const choices = (shares) =>
     Math.exp(-sum(shares.map((p) => (p > 0 ? p * Math.log(p) : 0))));
 
-  const css = `
-    .sliders { display: grid; gap: 0.1rem 2rem; margin: 0 0 0.8rem;
-      grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
-    .sliders label:has(output) { display: grid;
-      grid-template-columns: 6.9rem minmax(0, 1fr) 4.2rem; }
-    .bars { width: 100%; }
-    .bars :is(th, td) { padding: 0.15rem 0.6rem 0.15rem 0; border: 0;
-      white-space: nowrap; }
-    .bars thead th { color: var(--muted); font-size: 0.8rem; }
-    .bars .number { text-align: right; }
-    .bars .length { width: 99%; min-width: 3.4rem;
-      padding: 0.15rem 0 0.15rem 0.3rem; }
-    .track { height: 1.15rem; border-left: 1px solid var(--edge);
-      background: repeating-linear-gradient(to left, var(--rule) 0 1px,
-        transparent 1px 25%); }
-    .bar { width: calc(100% * var(--share)); height: 100%;
-      background: var(--hi); }
-    .scale { display: flex; justify-content: space-between;
-      color: var(--muted); font-size: 0.8rem; line-height: 1; }
-    .scale span { display: flex; justify-content: center; width: 0; }
-    @media (max-width: 24rem) { .scale :nth-child(even) { display: none; } }
-    .facts { display: grid; gap: 0.6rem 2rem; margin: 1rem 0 0;
-      grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
-    dt, figcaption { color: var(--muted); }
-    dd { margin: 0; }
-    b { font-weight: 600; font-variant-numeric: tabular-nums; }
-    .facts b { font-size: 1.25rem; }
-    .meter { height: 0.3rem; border-radius: 0.15rem;
-      background: var(--rule); overflow: hidden; }
-    figure { margin: 1.2rem 0 0; }
-    .legend { display: flex; flex-wrap: wrap; gap: 0 1.4rem;
-      margin: 0 0 0.5rem; }
-    .legend div, dt { display: flex; gap: 0.4rem; align-items: center; }
-    svg { display: block; overflow: visible; }
-    svg text { font-size: 12.8px; }
-    .grid { stroke: var(--rule); }
-    .here { stroke: var(--edge); stroke-dasharray: 2 3; }
-    .line { fill: none; stroke: var(--hi); stroke-width: 2.5;
-      stroke-linejoin: round; }
-    .undivided { stroke: var(--fg); stroke-dasharray: 7 4; }
-    .dot { fill: var(--bg); stroke: var(--fg); stroke-width: 2; }
-    @container (max-width: 30rem) {
-      .raw, .scale span:nth-child(even) > span { display: none; }
-    }`;
-
   const line = (kind, d) => s("path", { class: `line ${kind}`, d });
   const dot = (cx, cy) => s("circle", { class: "dot", cx, cy, r: 5 });
-  const entry = (mark, name, number) => h("div", {}, h("dt", {}, s("svg",
-    { width: 28, height: 12, "aria-hidden": "true" }, mark), name),
-  h("dd", {}, h("b", {}, fixed(number))));
+  const entry = (mark, name, number) => h("div", {},
+    h("dt", {}, swatch("", mark), name),
+    h("dd", {}, h("b", {}, fixed(number))));
 
   define("softmax-explorer", class extends Base {
     static title = "Scores and shares";
-    static css = css;
+    static css = `
+      .bars { width: 100%; }
+      .bars :is(th, td) { padding: 0.15rem 0.6rem 0.15rem 0; border: 0;
+        white-space: nowrap; }
+      .bars thead th { color: var(--muted); font-size: 0.8rem; }
+      .bars .number { text-align: right; }
+      .bars .length { width: 99%; min-width: 3.4rem;
+        padding: 0.15rem 0 0.15rem 0.3rem; }
+      .track { height: 1.15rem; border-left: 1px solid var(--edge);
+        background: repeating-linear-gradient(to left, var(--rule) 0 1px,
+          transparent 1px 25%); }
+      .bar { width: calc(100% * var(--share)); height: 100%;
+        background: var(--hi); }
+      .scale { display: flex; justify-content: space-between;
+        color: var(--muted); font-size: 0.8rem; line-height: 1; }
+      .scale span { display: flex; justify-content: center; width: 0; }
+      @media (max-width: 24rem) { .scale :nth-child(even) { display: none; } }
+      .facts { display: grid; gap: 0.6rem 2rem; margin: 1rem 0 0;
+        grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+      b { font-weight: 600; font-variant-numeric: tabular-nums; }
+      .facts b { font-size: 1.25rem; }
+      .meter { height: 0.3rem; border-radius: 0.15rem;
+        background: var(--rule); overflow: hidden; }
+      figure { margin: 1.2rem 0 0; }
+      .undivided { stroke: var(--fg); stroke-dasharray: 7 4; }
+      @container (max-width: 30rem) {
+        .raw, .scale span:nth-child(even) > span { display: none; }
+      }`;
 
     static state = ["source", "temperature", "width", "seed", "scaled"];
 
@@ -120,7 +102,7 @@
       this.bars = h("table", { class: "bars" });
       this.facts = h("dl", { class: "facts", "aria-live": "polite" });
       this.legend = h("dl", { class: "legend" });
-      this.picture = s("svg", { role: "img", width: "100%", height: 190,
+      this.picture = s("svg", { class: "chart", role: "img", height: 190,
         "aria-label": "choices left, falling with the width if not divided" });
       this.caption = h("figcaption");
       this.chart = h("figure", {}, this.caption, this.legend, this.picture);

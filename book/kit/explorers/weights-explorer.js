@@ -1,7 +1,7 @@
 "use strict";
 // Attention weights between words: who looks at whom, and how much.
 (() => {
-  const { h, s, fixed, total, Base, define } = globalThis.Explorer;
+  const { h, s, fixed, total, mean, Base, define } = globalThis.Explorer;
   const WIDEST = 12; // pixels, the line of a weight of 1
   const DASHES = [null, "8 4", "2 3", "9 3 2 3"]; // one for each head
 
@@ -107,17 +107,14 @@
     }
 
     pick(side, place) {
-      Object.assign(this, { side, place });
-      this.update();
+      this.value = { side, place };
     }
 
     /** The tables that are looked at: of one head, of the mean, or of all. */
     get shown() {
       const { weights, head } = this;
       if (head === "all") return weights;
-      if (head !== "mean") return [weights[head]];
-      return [weights[0].map((row, i) => row.map((_, j) =>
-        total(weights.map((one) => one[i][j])) / weights.length))];
+      return [head === "mean" ? mean(weights) : weights[head]];
     }
 
     /** What the chosen word gives, or gets, in each table. */

@@ -45,12 +45,12 @@ def read(text: str) -> float:
 def drawn(shown, kind, name) -> torch.Tensor:
     """The logarithms that a line shows, read off the axis beside it."""
     chart = shown.element.locator(f"svg[data-kind={kind}]")
-    marks = chart.locator("text.y").evaluate_all(
-        "(all) => all.map((e) => [+e.dataset.log, +e.getAttribute('y')])"
+    marks = chart.locator("text[data-level]").evaluate_all(
+        "(all) => all.map((e) => [+e.dataset.level, e.getAttribute('y') - 4])"
     )
     (low, bottom), *_, (high, top) = sorted(marks)
     assert bottom > top  # more is higher
-    line = chart.locator(f'g[data-name="{name}"] .mean')
+    line = chart.locator(f'g[data-name="{name}"] .line')
     points = line.get_attribute("points").split()
     heights = torch.tensor([float(p.split(",")[1]) for p in points]).double()
     return low + (heights - bottom) / (top - bottom) * (high - low)

@@ -236,12 +236,8 @@
         lines.push("</li>");
       }
     }
-    return named(
-      make(
-        `<nav id="contents" class="page contents"><h1 aria-level="1">Contents</h1><ol>${lines.join("")}</ol></nav>`,
-      ),
-      "Contents",
-    );
+    const nav = make(`<nav id="contents" class="page contents"><h1 aria-level="1">Contents</h1><ol>${lines.join("")}</ol></nav>`);
+    return named(nav, "Contents");
   }
 
   function partPage(part) {
@@ -252,17 +248,13 @@
       const words = question ? `<p>${escaped(question)}</p>` : "";
       return line(page.id, numbered(titleOf(page)), "chapter") + words + "</li>";
     });
-    return make(
-      `<section id="${part.id}" class="page part-page"><h1 aria-level="1">${escaped(part.caption)}</h1><ol>${items.join("")}</ol></section>`,
-    );
+    return make(`<section id="${part.id}" class="page part-page"><h1 aria-level="1">${escaped(part.caption)}</h1><ol>${items.join("")}</ol></section>`);
   }
 
   function appendix(letter, title, words, entries) {
     const id = `appendix-${letter}`;
     const caption = `Appendix ${letter}. ${title}`;
-    const box = make(
-      `<article id="${id}" class="page appendix"><h1 aria-level="1">${caption}</h1><p>${words}</p></article>`,
-    );
+    const box = make(`<article id="${id}" class="page appendix"><h1 aria-level="1">${caption}</h1><p>${words}</p></article>`);
     let last;
     for (const { chapter, box: item } of entries) {
       if (chapter !== last) {
@@ -276,22 +268,17 @@
   }
 
   function titlePage(home) {
-    const page = make(
-      `<section id="title" class="page title-page"><p class="title">${escaped(book.title)}</p></section>`,
-    );
-    const hero = home.querySelector(".hero");
-    const lead = home.querySelector(".lead");
-    page.prepend(hero);
-    page.append(
-      lead,
-      make(`<p class="by">${escaped(book.author)}</p>`),
-      make(`<p class="edition">Edition ${escaped(book.edition)}</p>`),
-      make(
-        `<p class="licence">Code under the MIT licence, text and figures under CC BY 4.0. ` +
-          `Printed from the pages of the website, which also opens its checks and runs without a network. ` +
-          `Here the checks are left out, solutions stand in appendix A, and appendix B has the imports and the code that draws the figures.</p>`,
-      ),
-    );
+    const page = make(`
+      <section id="title" class="page title-page">
+        <p class="title">${escaped(book.title)}</p>
+        <p class="by">${escaped(book.author)}</p>
+        <p class="edition">Edition ${escaped(book.edition)}</p>
+        <p class="licence">Code under the MIT licence, text and figures under CC BY 4.0.
+          Printed from the pages of the website, which also opens its checks and runs without a network.
+          Here the checks are left out, solutions stand in appendix A, and appendix B has the imports and the code that draws the figures.</p>
+      </section>`);
+    page.prepend(home.querySelector(".hero"));
+    page.querySelector(".title").after(home.querySelector(".lead"));
     return page;
   }
 

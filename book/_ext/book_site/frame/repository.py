@@ -80,6 +80,7 @@ def notice_repository(app, config):
     """Write all pages again when the book has another address."""
     known = repository(app)
     config.book_repository = [*vars(known).values()] if known else []
+    config.html_theme_options = {}  # those of the theme that is replaced
 
 
 def setup(app):
