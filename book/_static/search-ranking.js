@@ -35,7 +35,7 @@ globalThis.BookSearch = (() => {
     words.forEach((word, i) => {
       const isNew = i && END.test(words[i - 1]) && word.startsWith(" ");
       if (isNew) list.push(i);
-      else if (found[i] && i - list.at(-1) > LENGTH - BEFORE) {
+      else if (found[i].length && i - list.at(-1) > LENGTH - BEFORE) {
         list.push(i - BEFORE);
       }
     });

@@ -164,7 +164,7 @@ def test_every_fault_of_a_page_is_told(faults, device):
         "cutTables": "\n  A cell",
     }
     for _, view in views(told):
-        assert view["width"] > 1400 and view["cutOutputs"]
+        assert view["width"] > 1400 and view["cutCode"]
         for name, what in wanted.items():
             assert what in map(str.rstrip, view[name]), name
     if device == "desktop":

@@ -99,9 +99,8 @@ def test_a_report_says_what_has_changed_since(tmp_path):
         f"({book[2].path.name}) | – | not there yet |",
     ):
         assert row in text, row
-    (tmp_path / "reports").mkdir()
-    for name, day in {"a": "2026-01-02", "b": "2026-11-20"}.items():
-        path = tmp_path / "reports" / f"{name}.json"
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    days = ["2026-01-02", "2026-11-20"]
+    for path, day in zip(paths, days, strict=True):
         path.write_text(json.dumps({"date": day}))
-    days = [report["date"] for report in gpu_reports.read(tmp_path)]
-    assert days == ["2026-11-20", "2026-01-02"]
+    assert [r["date"] for r in gpu_reports.read(paths)] == days[::-1]

@@ -65,6 +65,12 @@ def section(report: dict, book: list) -> str:
     return "\n".join(lines) + "\n"
 
 
+def read(paths: list[Path]) -> list[dict]:
+    """The reports, the newest first."""
+    reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return sorted(reports, key=lambda report: report["date"], reverse=True)
+
+
 class ReportsDirective(SphinxDirective):
     """A section for each report, the newest first, or a sentence."""
 
@@ -74,9 +80,8 @@ class ReportsDirective(SphinxDirective):
         made_of = [*paths, root / "_toc.yml", *(c.path for c in book)]
         for path in made_of:
             self.env.note_dependency(str(path))
-        reports = [json.loads(path.read_text("utf-8")) for path in paths]
-        reports.sort(key=lambda report: report["date"], reverse=True)
-        text = "\n".join(section(report, book) for report in reports) or NONE
+        sections = [section(report, book) for report in read(paths)]
+        text = "\n".join(sections) or NONE
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 

@@ -17,7 +17,7 @@ from .plain_text import Reader
 
 TEACHING = "book/teach/"
 # How much a hit counts, by page and by title.
-PAGES = {TEACHING: 0.35, "book/library": 0.8, "book/bibliography": 0.4}
+PAGES = {TEACHING: 0.35, "book/library": 0.7, "book/bibliography": 0.4}
 TITLES = {"Exercise ": 0.7, "Summary": 0.6, "Quiz": 0.3, "Next": 0.3}
 ENTRY, EMPTY = 0.9, 0.5
 DEFINED = re.compile(r"^(?:def|class) (\w+)", re.M)
