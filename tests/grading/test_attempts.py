@@ -55,11 +55,13 @@ def test_names_that_a_star_may_give_are_looked_for():
     assert found.own == ("from math import *", source)
 
 
-def test_a_check_needs_no_cell_of_the_students():
-    call = 'from kit.exercises import check\ncheck("4.1", window_mask)'
+@pytest.mark.parametrize("home", ["kit", "lib"])  # lib: until 2028
+def test_a_check_needs_no_cell_of_the_students(home):
+    call = f'from {home}.exercises import check\ncheck("4.1", window_mask)'
     other = f"slow = 1\n{call}"
     found = attempt(f"{RIGHT}\n{call}", last=[other])
     assert found.own == (f"{RIGHT}\n{call}",)
+    assert attempts.suspicions(found.own) == []
 
 
 def test_no_solution_is_ever_run():
