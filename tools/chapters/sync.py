@@ -18,11 +18,18 @@ from nbclient.exceptions import (
     CellTimeoutError,
     DeadKernelError,
 )
-from nbformat.v4 import reads
 from traitlets.config import Config
 
 from tools.source import cells, colab
-from tools.source.taught import MARKER, ROOT, as_taught, chapters, library
+from tools.source.taught import (
+    MARKER,
+    ROOT,
+    as_taught,
+    chapters,
+    code_cells,
+    library,
+    read,
+)
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
@@ -38,19 +45,10 @@ class SyncError(Exception):
     """Why a notebook cannot be synced: notebook, cell and reason."""
 
 
-def read(path: Path):
-    """A notebook as it lies there: nothing added, nothing upgraded."""
-    return reads(path.read_text(encoding="utf-8"))
-
-
 def to_text(notebook) -> str:
     """The text of a notebook's file."""
     text = nbformat.writes(notebook, nbformat.NO_CONVERT, ensure_ascii=False)
     return text.rstrip("\n") + "\n"
-
-
-def code_cells(notebook) -> list:
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def write_cells(notebook, name: str, root: Path) -> None:
