@@ -25,10 +25,11 @@ from tools.source.taught import (
     MARKER,
     ROOT,
     as_taught,
-    chapters,
     code_cells,
     library,
+    named,
     read,
+    write_page,
 )
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -162,19 +163,14 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     add("names", nargs="*", help="chapters, such as 02; all if none is named")
     add("--stored", action="store_true", help="run nothing, keep the outputs")
     options = parser.parse_args(arguments)
-    wanted = tuple(options.names) or ("",)
-    paths = [p for p in chapters(root) if p.name.startswith(wanted)]
-    if not paths:
-        return f"sync: no chapter in _toc.yml is named {' or '.join(wanted)}"
-    for path in paths:
-        try:
+    try:
+        for path in named(options.names, root):
             text = synced(path, root, run=not options.stored)
-        except SyncError as error:
-            return f"sync: {error}\nThe file is as it was."
-        is_same = text == path.read_text(encoding="utf-8")
-        if not is_same:
-            path.write_text(text, encoding="utf-8")
-        print(f"{path.name}: {'up to date' if is_same else 'written'}")
+            print(write_page(path, text, root))
+    except LookupError as error:
+        return f"sync: {error}"
+    except SyncError as error:
+        return f"sync: {error}\nThe file is as it was."
     return 0
 
 

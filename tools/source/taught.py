@@ -7,7 +7,7 @@ docstring cut to its first line.
 import ast
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,6 +55,18 @@ def chapters(root: Path = ROOT) -> list[Path]:
     """The notebooks, in the order of the table of contents."""
     paths = [root / f"{e.document}.ipynb" for e in contents(root) if e.part]
     return [path for path in paths if path.exists()]
+
+
+def named(names: Iterable[str], root: Path = ROOT) -> list[Path]:
+    """The chapters whose names begin so; all if none is named.
+
+    Raises:
+        LookupError: no chapter has such a name.
+    """
+    wanted = tuple(names) or ("",)
+    if found := [p for p in chapters(root) if p.name.startswith(wanted)]:
+        return found
+    raise LookupError(f"no chapter in _toc.yml is named {' or '.join(wanted)}")
 
 
 def read(path: Path) -> NotebookNode:
