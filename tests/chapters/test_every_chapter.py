@@ -5,7 +5,7 @@ import pytest
 
 from tests.chapters import hygiene, quizzes, reading, slides
 from tools.chapters import sync
-from tools.source import colab
+from tools.source.address import PLACEHOLDER
 from tools.source.taught import ROOT, chapters
 
 RULES = [
@@ -30,9 +30,7 @@ def test_a_chapter_is_as_make_sync_leaves_it(path):
     assert is_synced, f"{path.name}: run `make sync`"
 
 
-@pytest.mark.parametrize(
-    "url", [colab.PLACEHOLDER, "https://github.com/some/book"]
-)
+@pytest.mark.parametrize("url", [PLACEHOLDER, "https://github.com/some/book"])
 def test_the_first_cell_keeps_the_rules_with_and_without_an_address(
     url, tmp_path
 ):
@@ -42,7 +40,7 @@ def test_the_first_cell_keeps_the_rules_with_and_without_an_address(
     (tmp_path / "_config.yml").write_text(config)
     text = sync.synced(chapters()[0], tmp_path, run=False)
     page = nbformat.reads(text, 4).cells
-    has_address = url != colab.PLACEHOLDER
+    has_address = url != PLACEHOLDER
     assert ("colab.research" in page[0].source) == has_address
     assert not [problem for rule in RULES for problem in rule(page)]
 

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from tools.chapters.sync import to_text
 from tools.source import colab
-from tools.source.colab import Address
+from tools.source.address import Place
 from tools.source.taught import ROOT, code_cells, named, read
 
 EDITION = "alone"  # the branch that first cells fetch
@@ -40,13 +40,13 @@ def git(*arguments: str | Path) -> str:
     ).strip()
 
 
-def publish(bare: Path, root: Path = ROOT) -> Address:
+def publish(bare: Path, root: Path = ROOT) -> Place:
     """Make the working tree a bare repository with one branch."""
     tree = [f"--git-dir={bare}", f"--work-tree={root}"]
     git("init", "-q", "--bare", f"--initial-branch={EDITION}", bare)
     git(*tree, "-C", root, "add", "--all")
     git(*tree, "commit", "-q", "-m", "The working tree")
-    return Address(bare.resolve().as_uri(), EDITION)
+    return Place(bare.resolve().as_uri(), EDITION)
 
 
 def lay_out(path: Path, folder: Path, first_cell: str) -> Path:

@@ -21,6 +21,7 @@ from nbclient.exceptions import (
 from traitlets.config import Config
 
 from tools.source import cells, colab
+from tools.source.address import configured
 from tools.source.taught import (
     MARKER,
     ROOT,
@@ -57,7 +58,7 @@ def write_cells(notebook, name: str, root: Path) -> None:
 
     That is the first cell, the badge, the minutes and the definitions.
     """
-    address = colab.stored_address(root)
+    address = configured(root)
     colab.put_first_cell(notebook, colab.first_cell(address, colab.pins(root)))
     try:
         colab.put_badge(notebook, colab.badge(address, name))

@@ -31,6 +31,7 @@ from tools.exercises.tasks import (
     with_given,
 )
 from tools.source import colab
+from tools.source.address import configured
 from tools.source.answers import stub, without_hidden_tests
 from tools.source.taught import ROOT, chapters
 
@@ -94,7 +95,7 @@ def with_links(text: str) -> str:
 def put_head(notebook, name: str, root: Path) -> None:
     """Let the badge lead to this edition, and say how to help a student."""
     folder = colab.student_path(root)
-    address = colab.stored_address(root)
+    address = configured(root)
     line = colab.badge(address, name, folder) if folder else ""
     colab.put_badge(notebook, line)
     notebook.cells[0].source += f"\n\n{NOTE}"

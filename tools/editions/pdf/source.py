@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from book._ext.book_site.pages import downloads
-from tools.source import colab
+from tools.source import address
 from tools.source.taught import ROOT, toc_files
 
 SITE = ROOT / "_build" / "html"
@@ -41,14 +41,12 @@ def book(root: Path = ROOT) -> dict:
     config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    found = colab.read_address(root)
+    place = address.read(root)
     return {
         "title": config["title"],
         "author": config["author"],
         "edition": project["project"]["version"],
-        "source": f"{found.url}/blob/{found.branch}/book/"
-        if found.is_known
-        else "",
+        "source": f"{place.url}/blob/{place.branch}/book/" if place else "",
         "root": toc["root"],
         "parts": [
             {"caption": part["caption"], "pages": printed(part)}
