@@ -1,7 +1,5 @@
 """What the PDF takes of the site."""
 
-import json
-
 import pytest
 
 from tests.built import PRINTED, ROOT, TOC
@@ -16,7 +14,6 @@ def test_the_pdf_takes_its_pages_from_the_table_of_contents():
         if part["caption"] != source.ONLINE
     ]
     assert source.documents(book) == PRINTED
-    assert json.loads(source.as_argument(book)) == book
 
 
 @pytest.mark.parametrize(

@@ -216,9 +216,8 @@ def in_order(book: Book) -> Iterator[str]:
     yield from library_in_order(book)
     taught = set()
     for cell in book.cells:
-        for module, name in filter(
-            None, map(book.from_lib, imported(ast.parse(cell.source)))
-        ):
+        paths = map(book.from_lib, imported(ast.parse(cell.source)))
+        for module, name in filter(None, paths):
             if module in book.library and module not in book.taught:
                 continue
             wanted = {(module, name)}
@@ -259,13 +258,11 @@ def misplaced(book: Book, module: str, other: str) -> str | None:
         return None
     if module in FOUNDATION:
         return "but all others rest on it"
-    if module not in taught:
-        return None
-    if other not in taught:
+    if module in taught and other not in taught:
         return "which is not taught"
     begin, end = book.span(other)
     own_begin, own_end = book.span(module)
-    if begin >= own_begin and end >= own_end:
+    if module in taught and begin >= own_begin and end >= own_end:
         return "which is not taught before it"
     return None
 

@@ -4,7 +4,6 @@ The pages lie in it as templates, so the browser loads nothing of them before
 `arrange.js` has given each name and address its new form.
 """
 
-import json
 import re
 import tomllib
 from html import escape
@@ -49,16 +48,14 @@ def book(root: Path = ROOT) -> dict:
         "source": f"{place.url}/blob/{place.branch}/book/" if place else "",
         "root": toc["root"],
         "parts": [
-            {"caption": part["caption"], "pages": printed(part)}
+            {
+                "caption": part["caption"],
+                "pages": [n for n in toc_files(part) if n != downloads.PAGE],
+            }
             for part in toc["parts"]
             if part["caption"] != ONLINE
         ],
     }
-
-
-def printed(part: dict) -> list[str]:
-    """The pages of a part; that of downloads is for the website alone."""
-    return [name for name in toc_files(part) if name != downloads.PAGE]
 
 
 def documents(contents: dict) -> list[str]:
@@ -83,8 +80,3 @@ def compose(contents: dict, site: Path = SITE) -> str:
         style=Path(__file__).with_name("paper.css").as_uri(),
         pages="\n".join(template(n, site) for n in documents(contents)),
     )
-
-
-def as_argument(contents: dict) -> str:
-    """The same for `arrange.js`."""
-    return json.dumps(contents)
