@@ -20,7 +20,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from book._ext.book_site.pages import downloads
-from tools.source import colab
+from tools.source import address
 from tools.source.taught import toc_files
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ SITE = ROOT / "_build" / "html"
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 DOCUMENTS = [TOC["root"], *toc_files(TOC)]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
-HAS_ADDRESS = colab.read_address(ROOT).is_known
+HAS_ADDRESS = address.read(ROOT) is not None
 NOTEBOOKS = [d for d in DOCUMENTS if (ROOT / f"{d}.ipynb").exists()]
 PAGES = [f"{name}.html" for name in [*DOCUMENTS, "search"]]
 ONLINE = ("book/teach/", downloads.PAGE)  # pages of the site alone

@@ -60,11 +60,6 @@ def test_arithmetic_of_another_cell_does_not_count():
     assert len(unproved([*cells, new_markdown_cell("It is 0.62.")])) == 1
 
 
-def test_only_arithmetic_is_computed():
-    with pytest.raises(ValueError, match="cannot compute"):
-        unproved(with_text("It is 0.77. <!-- on paper: 0.1 if 1 else 2 -->"))
-
-
 def test_a_page_quotes_only_the_chapters_of_a_section():
     page = """# Questions
 

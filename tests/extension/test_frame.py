@@ -17,6 +17,7 @@ from book._ext.book_site.frame.repository import (
 from book._ext.book_site.pages import downloads, notation
 from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
 from tools.source import colab
+from tools.source.address import Place
 
 CHAPTER = "book/05_heads.html"
 GITHUB = "https://github.com/someone/book"
@@ -78,7 +79,7 @@ def test_a_downloaded_notebook_knows_where_the_rest_is():
         strict=True,
     )
     ((old, new),) = [(a, b) for a, b in pairs if a.source != b.source]
-    address = colab.Address(GITHUB, "v1")
+    address = Place(GITHUB, "v1")
     assert old.source.startswith(colab.FIRST_LINE)
     assert new.source == colab.first_cell(address, colab.pins(ROOT))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_notebook
 
-from tools.source import colab
+from tools.source.address import PLACEHOLDER
 from tools.source.taught import ROOT
 
 
@@ -23,7 +23,7 @@ def put_book(
     root: Path,
     chapters: dict[str, list],
     files: dict[str, str] | None = None,
-    url: str = colab.PLACEHOLDER,
+    url: str = PLACEHOLDER,
     student: str = "",
 ) -> None:
     """Write a book of these chapters (cells by name) with other files.

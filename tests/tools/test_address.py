@@ -4,7 +4,7 @@ import pytest
 
 from tests.tools.small import put
 from tools.chapters.alone import git
-from tools.source import address, colab
+from tools.source import address
 from tools.source.address import PLACEHOLDER, Place
 
 OWN = "https://github.com/fork/book"
@@ -26,14 +26,12 @@ def test_nobody_says_where_it_is(tmp_path):
     book(tmp_path, remote="https://github.com/other/things")
     inside = book(tmp_path / "inside")
     assert address.read(inside, {}) is None
-    assert not colab.read_address(inside, {}).is_known
 
 
 @pytest.mark.parametrize("url", ["https://a.example/b", "file:///b/c"])
 def test_the_configuration_comes_first(tmp_path, url):
     root = book(tmp_path, f"{url}.git", "https://github.com/me/book", "v1")
     assert address.read(root, RUN) == Place(url, "v1")
-    assert colab.read_address(root, RUN) == colab.Address(url, "v1")
 
 
 @pytest.mark.parametrize("url", [PLACEHOLDER, f"{OWN}/", f"{OWN}.git"])
@@ -47,7 +45,6 @@ def test_a_workflow_knows_its_repository_and_its_branch(tmp_path, url):
         ("", Place(OWN, "trunk", "")),
     ]:
         assert address.read(root, RUN | {"GITHUB_REF": ref}) == place
-    assert colab.read_address(root, RUN) == colab.Address(OWN, "course")
     if url == PLACEHOLDER:
         run = RUN | {"GITHUB_SERVER_URL": "https://git.school.example/"}
         school = "https://git.school.example/fork/book"
@@ -91,6 +88,6 @@ def test_only_the_git_of_the_book_is_asked(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))  # a hook's
     assert address.read(root, {}).url == OWN
     monkeypatch.setenv("GITHUB_REPOSITORY", "fork/book")
-    assert not colab.stored_address(root).is_known
+    assert not address.configured(root).is_known
     monkeypatch.setenv("PATH", "")
     assert address.read(root, {}) is None

@@ -16,16 +16,16 @@ from tools import gpu
 from tools.chapters import alone, sync
 from tools.chapters.rules import imported
 from tools.source import colab
-from tools.source.colab import Address
+from tools.source.address import PLACEHOLDER, Place
 from tools.source.taught import ROOT, chapters
 
-PUBLIC = Address("https://github.com/some-owner/executable-transformer", "v1")
-PLACEHOLDER = Address(colab.PLACEHOLDER, "main")
+PUBLIC = Place("https://github.com/some-owner/executable-transformer", "v1")
+UNKNOWN = Place(PLACEHOLDER, "main")
 WHERE = "import lib, os\nprint(os.getcwd())\nprint(lib.__file__)"
 LIBRARY = {"lib/__init__.py": "", "lib/runtime.py": ""}
 
 
-def fetch(address: Address) -> str:
+def fetch(address: Place) -> str:
     return colab.first_cell(address, colab.pins(ROOT))
 
 
@@ -44,7 +44,7 @@ def last_words(source: str, folder, **env) -> str:
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory) -> Address:
+def published(tmp_path_factory) -> Place:
     """A bare repository with the files that the first cell looks for."""
     folder = tmp_path_factory.mktemp("public")
     put(folder / "tree" / "book", LIBRARY)
@@ -61,13 +61,13 @@ def test_it_fetches_the_book_and_mends_and_keeps_it(published, tmp_path):
         assert_enters(clone / "book", fetch(published), tmp_path)
         assert (clone / lost).exists()
     put(clone, {"note": "mine"})
-    nowhere = Address("file:///nowhere", published.branch)
+    nowhere = Place("file:///nowhere", published.branch)
     assert_enters(clone / "book", fetch(nowhere), tmp_path)
     assert (clone / "note").exists()
 
 
 def test_a_wrong_address_is_named(published, tmp_path):
-    wrong = Address(published.url, "no-such-branch")
+    wrong = Place(published.url, "no-such-branch")
     done = python("-c", fetch(wrong), cwd=tmp_path)
     assert f"RuntimeError: cannot fetch {wrong.url}: " in done.stderr
     assert wrong.branch in done.stderr and "fatal:" in done.stderr
@@ -75,7 +75,7 @@ def test_a_wrong_address_is_named(published, tmp_path):
     assert_enters(book, fetch(published), tmp_path)
 
 
-@pytest.mark.parametrize("address", [PUBLIC, PLACEHOLDER])
+@pytest.mark.parametrize("address", [PUBLIC, UNKNOWN])
 def test_where_the_book_lies_nothing_is_fetched(tmp_path, address):
     book = tmp_path / "book"
     put(book, LIBRARY)
@@ -86,7 +86,7 @@ def test_where_the_book_lies_nothing_is_fetched(tmp_path, address):
 
 
 def test_without_git_or_an_address_it_says_so(tmp_path):
-    assert last_words(fetch(PLACEHOLDER), tmp_path) == (
+    assert last_words(fetch(UNKNOWN), tmp_path) == (
         "FileNotFoundError: this notebook needs the rest of the book, which "
         "has no public address yet: ask whoever gave it to you for the whole "
         "folder, and open the notebook there, in book/"
@@ -123,7 +123,7 @@ def test_both_are_put_changed_and_removed_and_not_shown_on_the_site(text):
     title, code = new_markdown_cell(f"# Title{text}"), new_code_cell("1")
     notebook = new_notebook(cells=[title, code])
     for branch in ("main", "main", "v1"):
-        address = Address(PUBLIC.url, branch)
+        address = Place(PUBLIC.url, branch)
         colab.put_first_cell(notebook, fetch(address))
         colab.put_badge(notebook, colab.badge(address, "01.ipynb"))
         first, rest = sync.code_cells(notebook)
@@ -138,7 +138,7 @@ def test_both_are_put_changed_and_removed_and_not_shown_on_the_site(text):
         assert notebook.cells[0].source == f"# Title\n\n{line}{text}"
     shown = [c.source for cell in notebook.cells for c in page_cells(cell)]
     assert shown == [f"# Title{text}", "1"]
-    for url in (colab.PLACEHOLDER, "https://example.org/a/b"):
-        line = colab.badge(Address(url, "main"), "01.ipynb")
+    for url in (PLACEHOLDER, "https://example.org/a/b"):
+        line = colab.badge(Place(url, "main"), "01.ipynb")
         colab.put_badge(notebook, line)
         assert notebook.cells[0].source == f"# Title{text}"

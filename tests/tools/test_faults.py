@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from tools.faults.__main__ import summary
-from tools.faults.fault import Fault
-from tools.faults.generate import generated
+from tools.faults.generate import Fault, generated
 from tools.faults.realistic import realistic
 from tools.faults.trial import Trial
 from tools.source.taught import ROOT, homes, library
@@ -78,7 +77,7 @@ def test_every_pattern_fits_the_library():
 
 ENDLESS = """if True:
     from tools.faults import trial
-    from tools.faults.fault import Fault
+    from tools.faults.generate import Fault
 
     trial.Trial.look = lambda self: [print(flush=True) for _ in iter(int, 1)]
     trial.os.dup2 = lambda *_: None  # the child is heard

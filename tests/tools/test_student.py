@@ -13,6 +13,7 @@ from tools.chapters import sync
 from tools.editions import student
 from tools.exercises import tasks as exercises
 from tools.source import colab
+from tools.source.address import PLACEHOLDER
 from tools.source.answers import SOLUTION
 from tools.source.cells import is_exercise
 from tools.source.taught import chapters
@@ -70,7 +71,7 @@ def test_a_variant_has_numbers_of_its_own_and_the_same_check(tmp_path):
 
 def test_a_badge_leads_to_this_edition_or_nowhere(tmp_path):
     public = "https://github.com/some/book"
-    for url in (colab.PLACEHOLDER, public):
+    for url in (PLACEHOLDER, public):
         for folder in ("", "student"):
             path = book(tmp_path, url=url, student=folder)
             title = student.edition(path, root=tmp_path).cells[0].source

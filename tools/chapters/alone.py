@@ -14,10 +14,10 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_output
 
-from tools.chapters.sync import code_cells, read, to_text
+from tools.chapters.sync import to_text
 from tools.source import colab
-from tools.source.colab import Address
-from tools.source.taught import ROOT, chapters
+from tools.source.address import Place
+from tools.source.taught import ROOT, code_cells, named, read
 
 EDITION = "alone"  # the branch that first cells fetch
 WHENCE = """\
@@ -40,13 +40,13 @@ def git(*arguments: str | Path) -> str:
     ).strip()
 
 
-def publish(bare: Path, root: Path = ROOT) -> Address:
+def publish(bare: Path, root: Path = ROOT) -> Place:
     """Make the working tree a bare repository with one branch."""
     tree = [f"--git-dir={bare}", f"--work-tree={root}"]
     git("init", "-q", "--bare", f"--initial-branch={EDITION}", bare)
     git(*tree, "-C", root, "add", "--all")
     git(*tree, "commit", "-q", "-m", "The working tree")
-    return Address(bare.resolve().as_uri(), EDITION)
+    return Place(bare.resolve().as_uri(), EDITION)
 
 
 def lay_out(path: Path, folder: Path, first_cell: str) -> Path:
@@ -65,18 +65,8 @@ def lay_out(path: Path, folder: Path, first_cell: str) -> Path:
 
 
 def main(names: list[str], root: Path = ROOT) -> list[Path]:
-    """Lay out the chapters whose names begin so; all if none is named.
-
-    Raises:
-        LookupError: no chapter has such a name.
-    """
-    paths = [
-        path
-        for path in chapters(root)
-        if not names or path.name.startswith(tuple(names))
-    ]
-    if not paths:
-        raise LookupError(f"no chapter in _toc.yml is named {names[0]}")
+    """Lay out the chapters whose names begin so; all if none is named."""
+    paths = named(names, root)
     build = root / "_build"
     for old in (build / "alone", build / "book.git"):
         shutil.rmtree(old, ignore_errors=True)

@@ -31,23 +31,18 @@ NUMBER = re.compile(
 FIGURE_TOLERANCE = 0.5
 
 
-def units_apart(stored: str, new: str) -> int | None:
-    """Distance of two printed decimals, in units of their last digit.
-
-    The digits are subtracted as integers: no float is made of them. None if
-    the two do not have the same number of decimals.
-    """
-    if len(stored.partition(".")[2]) != len(new.partition(".")[2]):
-        return None
-    return abs(int(stored.replace(".", "")) - int(new.replace(".", "")))
-
-
 def number_difference(stored: re.Match, new: re.Match) -> str | None:
-    """Why two printed numbers count as different, or None."""
+    """Why two printed numbers count as different, or None.
+
+    Digits are subtracted as integers: no float is made of them.
+    """
     was, now = stored[0].strip(), new[0].strip()
-    units = units_apart(stored["mantissa"], new["mantissa"])
-    if units is None or stored["exponent"] != new["exponent"]:
+    (old_whole, old_part), (whole, part) = (
+        number["mantissa"].split(".") for number in (stored, new)
+    )
+    if len(old_part) != len(part) or stored["exponent"] != new["exponent"]:
         return f"{was} became {now}: decimals or exponent differ"
+    units = abs(int(old_whole + old_part) - int(whole + part))
     if units > 1:
         return (
             f"{was} became {now}: {units} units of the last printed digit, "

@@ -20,16 +20,16 @@ from importlib.util import resolve_name
 from math import inf
 from pathlib import Path
 
-from nbformat.v4 import reads
-
 from tools.source.taught import (
     MARKER,
     ROOT,
     as_taught,
     chapters,
+    code_cells,
     definitions,
     is_taught,
     library,
+    read,
     symbols,
 )
 
@@ -162,16 +162,15 @@ def read_book(root: Path = ROOT) -> Book:
     """
     cells = []
     for path in chapters(root):
-        notebook = reads(path.read_text(encoding="utf-8"))
-        code = [c.source for c in notebook.cells if c.cell_type == "code"]
-        for number, source in enumerate(code, start=1):
-            cells.append(Cell(f"{path.name}, code cell {number}", source))
+        for number, cell in enumerate(code_cells(read(path)), start=1):
+            where = f"{path.name}, code cell {number}"
+            cells.append(Cell(where, cell.source))
             try:
-                ast.parse(source)
+                ast.parse(cell.source)
             except SyntaxError as error:
                 raise ValueError(
-                    f"{cells[-1].where}: line {error.lineno} is not plain "
-                    f"Python: {error.text}"
+                    f"{where}: line {error.lineno} is not plain Python: "
+                    f"{error.text}"
                 ) from None
     return Book(library(root), cells)
 
@@ -217,9 +216,8 @@ def in_order(book: Book) -> Iterator[str]:
     yield from library_in_order(book)
     taught = set()
     for cell in book.cells:
-        for module, name in filter(
-            None, map(book.from_lib, imported(ast.parse(cell.source)))
-        ):
+        paths = map(book.from_lib, imported(ast.parse(cell.source)))
+        for module, name in filter(None, paths):
             if module in book.library and module not in book.taught:
                 continue
             wanted = {(module, name)}
@@ -260,13 +258,11 @@ def misplaced(book: Book, module: str, other: str) -> str | None:
         return None
     if module in FOUNDATION:
         return "but all others rest on it"
-    if module not in taught:
-        return None
-    if other not in taught:
+    if module in taught and other not in taught:
         return "which is not taught"
     begin, end = book.span(other)
     own_begin, own_end = book.span(module)
-    if begin >= own_begin and end >= own_end:
+    if module in taught and begin >= own_begin and end >= own_end:
         return "which is not taught before it"
     return None
 

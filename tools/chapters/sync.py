@@ -18,11 +18,20 @@ from nbclient.exceptions import (
     CellTimeoutError,
     DeadKernelError,
 )
-from nbformat.v4 import reads
 from traitlets.config import Config
 
 from tools.source import cells, colab
-from tools.source.taught import MARKER, ROOT, as_taught, chapters, library
+from tools.source.address import configured
+from tools.source.taught import (
+    MARKER,
+    ROOT,
+    as_taught,
+    code_cells,
+    library,
+    named,
+    read,
+    write_page,
+)
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
@@ -38,19 +47,10 @@ class SyncError(Exception):
     """Why a notebook cannot be synced: notebook, cell and reason."""
 
 
-def read(path: Path):
-    """A notebook as it lies there: nothing added, nothing upgraded."""
-    return reads(path.read_text(encoding="utf-8"))
-
-
 def to_text(notebook) -> str:
     """The text of a notebook's file."""
     text = nbformat.writes(notebook, nbformat.NO_CONVERT, ensure_ascii=False)
     return text.rstrip("\n") + "\n"
-
-
-def code_cells(notebook) -> list:
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def write_cells(notebook, name: str, root: Path) -> None:
@@ -58,7 +58,7 @@ def write_cells(notebook, name: str, root: Path) -> None:
 
     That is the first cell, the badge, the minutes and the definitions.
     """
-    address = colab.stored_address(root)
+    address = configured(root)
     colab.put_first_cell(notebook, colab.first_cell(address, colab.pins(root)))
     try:
         colab.put_badge(notebook, colab.badge(address, name))
@@ -164,19 +164,14 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     add("names", nargs="*", help="chapters, such as 02; all if none is named")
     add("--stored", action="store_true", help="run nothing, keep the outputs")
     options = parser.parse_args(arguments)
-    wanted = tuple(options.names) or ("",)
-    paths = [p for p in chapters(root) if p.name.startswith(wanted)]
-    if not paths:
-        return f"sync: no chapter in _toc.yml is named {' or '.join(wanted)}"
-    for path in paths:
-        try:
+    try:
+        for path in named(options.names, root):
             text = synced(path, root, run=not options.stored)
-        except SyncError as error:
-            return f"sync: {error}\nThe file is as it was."
-        is_same = text == path.read_text(encoding="utf-8")
-        if not is_same:
-            path.write_text(text, encoding="utf-8")
-        print(f"{path.name}: {'up to date' if is_same else 'written'}")
+            print(write_page(path, text, root))
+    except LookupError as error:
+        return f"sync: {error}"
+    except SyncError as error:
+        return f"sync: {error}\nThe file is as it was."
     return 0
 
 

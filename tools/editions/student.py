@@ -16,7 +16,6 @@ import hashlib
 import re
 import shutil
 import sys
-from itertools import zip_longest
 from pathlib import Path
 
 from kit.exercises import find
@@ -31,6 +30,7 @@ from tools.exercises.tasks import (
     with_given,
 )
 from tools.source import colab
+from tools.source.address import configured
 from tools.source.answers import stub, without_hidden_tests
 from tools.source.taught import ROOT, chapters
 
@@ -94,7 +94,7 @@ def with_links(text: str) -> str:
 def put_head(notebook, name: str, root: Path) -> None:
     """Let the badge lead to this edition, and say how to help a student."""
     folder = colab.student_path(root)
-    address = colab.stored_address(root)
+    address = configured(root)
     line = colab.badge(address, name, folder) if folder else ""
     colab.put_badge(notebook, line)
     notebook.cells[0].source += f"\n\n{NOTE}"
@@ -156,13 +156,15 @@ def students(roster: Path) -> list[dict[str, str]]:
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines)]
     rows = [row for row in rows if any(row)]
     heading = [name.lower() for name in rows[0]] if rows else []
-    if "student" not in heading:
-        if max(map(len, rows), default=0) > 1:
-            raise RosterError(f"{roster}: no column is called `student`")
-        heading, rows = ["student"], [["student"], *rows]
-    width = len(heading)
-    found = [dict(zip_longest(heading, r[:width], fillvalue="")) for r in rows]
-    names = [row["student"] for row in found[1:]]
+    if "student" in heading:
+        del rows[0]
+    elif max(map(len, rows), default=0) > 1:
+        raise RosterError(f"{roster}: no column is called `student`")
+    else:
+        heading = ["student"]
+    blank = dict.fromkeys(heading, "")
+    found = [blank | dict(zip(heading, row, strict=False)) for row in rows]
+    names = [row["student"] for row in found]
     for name in names:
         if not STUDENT.fullmatch(name) or name.endswith("."):
             raise RosterError(f"{roster}: {name!r} cannot name a folder")
@@ -170,7 +172,7 @@ def students(roster: Path) -> list[dict[str, str]]:
         raise RosterError(f"{roster}: two students have the same name")
     if not names:
         raise RosterError(f"{roster}: nobody is in it")
-    return found[1:]
+    return found
 
 
 def variant_of(student: str, seed: int) -> int:

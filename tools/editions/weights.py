@@ -11,7 +11,6 @@ import base64
 import json
 import re
 import textwrap
-from pathlib import Path
 
 import torch
 from babel import Locale
@@ -53,11 +52,10 @@ DATES = {
 }
 
 
-def script(name: str = "dates", folder: Path = DATA) -> str:
+def script(trained: Trained) -> str:
     """The text of `date_model.js`."""
-    weights, card = read_kept(name, folder)
+    weights, card = read_kept("dates", DATA)
     halves = {key: weight.half() for key, weight in weights.items()}
-    trained = date_model(folder=folder)
     about = {
         "sha256": card["sha256"],
         "config": card["config"],
@@ -133,7 +131,6 @@ def kinds() -> str:
 def ways(language: str) -> dict:
     """The names of a language, whole and short, and its patterns."""
     locale = Locale.parse(language)
-    found = {pattern(language, style) for style in styles(language)}
     months, days = (
         " ".join(
             name
@@ -146,7 +143,7 @@ def ways(language: str) -> dict:
         "name": Locale("en").languages[language],
         "months": months,
         "days": days,
-        "patterns": sorted(found),
+        "patterns": sorted({pattern(language, s) for s in styles(language)}),
     }
 
 
@@ -183,9 +180,10 @@ def without_marks(parts: list[str]) -> list[str]:
 
 def texts() -> dict[str, str]:
     """All files, by name."""
+    trained = date_model()
     return {
-        MODEL: script(),
-        EXAMPLES: examples(date_model()),
+        MODEL: script(trained),
+        EXAMPLES: examples(trained),
         KINDS: kinds(),
     }
 

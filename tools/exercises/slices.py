@@ -8,7 +8,6 @@ one before the answer.
 
 import ast
 import builtins
-from collections.abc import Iterator
 from functools import cache
 
 from tools.source import cells as kinds
@@ -51,22 +50,12 @@ def changed(source: str) -> frozenset[str]:
     """The names whose values a cell may write into: `x[0] = 1`."""
     found = set()
     for node in ast.walk(ast.parse(source)):
-        for target in targets(node):
-            while isinstance(target, ast.Attribute | ast.Subscript):
-                target = target.value
-                if isinstance(target, ast.Name):
-                    found.add(target.id)
+        is_target = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+        while is_target and isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+            if isinstance(node, ast.Name):
+                found.add(node.id)
     return frozenset(found)
-
-
-def targets(node: ast.AST) -> Iterator[ast.AST]:
-    """What a statement assigns to."""
-    if isinstance(node, ast.Assign | ast.Delete):
-        for target in node.targets:
-            is_row = isinstance(target, ast.Tuple | ast.List)
-            yield from target.elts if is_row else [target]
-    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
-        yield node.target
 
 
 def givers(page: list) -> list[str]:

@@ -192,14 +192,6 @@ def limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def names_for(task: Task, source: str) -> dict:
-    """What the page has given its names when an answer runs."""
-    names = {"__name__": "__main__"}
-    for cell in slices.needed(list(task.before), source):
-        run(cell, names)
-    return names
-
-
 def run(source: str, names: dict) -> None:
     """Run a cell in silence."""
     with contextlib.redirect_stdout(io.StringIO()):
@@ -241,8 +233,9 @@ def outcome(
         from kit import exercises
 
         asked = exercises.find(task.number)
-        names = names_for(task, source)
-        run(source, names)
+        names = {"__name__": "__main__"}
+        for cell in [*slices.needed(list(task.before), source), source]:
+            run(cell, names)
         draw = exercises.Draw(seed, **asked.numbers(variant))
         try:
             with contextlib.redirect_stdout(io.StringIO()):

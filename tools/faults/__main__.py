@@ -1,58 +1,55 @@
-"""Try the faults and say who noticed them: `python -m tools.faults`."""
+"""Try the faults and say who noticed them: `python -m tools.faults`.
+
+A fault is a small change of a module of book/lib that makes it wrong. Each
+is written into a copy of the book and should be noticed twice: by the
+notebooks alone and by the unit tests alone.
+"""
 
 import argparse
 import os
 import random
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from tools.faults.fault import Fault
-from tools.faults.generate import generated
+from tools.faults.generate import Fault, generated
 from tools.faults.realistic import realistic
 from tools.faults.trial import Trial, seen_without_fault, trials_of, tried
 from tools.source.taught import homes, library
 
 
-def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tools.faults")
-    add = parser.add_argument
-    add("--module", choices=library(), help="faults of one module")
-    add("--jobs", type=int, default=os.cpu_count(), help="faults at a time")
-    add("--realistic", action="store_true", help="leave out the generated")
-    add("--sample", type=int, help="so many of the generated, always the same")
-    return parser.parse_args()
-
-
-def faults(given: argparse.Namespace) -> list[Fault]:
-    """The realistic faults, then the generated ones."""
-    texts, modules = library(), [given.module] if given.module else homes()
-    made = [f for module in modules for f in generated(module, texts[module])]
-    number = 0 if given.realistic else given.sample
-    if number is not None:
-        made = random.Random(0).sample(made, min(number, len(made)))
-    found = realistic({module: texts[module] for module in homes()})
+def faults(module: str | None, sample: int | None) -> list[Fault]:
+    """The realistic faults, then so many of the generated ones."""
+    texts, modules = library(), [module] if module else homes()
+    made = [f for name in modules for f in generated(name, texts[name])]
+    if sample is not None:
+        made = random.Random(0).sample(made, min(sample, len(made)))
+    found = realistic({name: texts[name] for name in homes()})
     return [fault for fault in found if fault.module in modules] + made
 
 
 def summary(trials: Iterable[Trial]) -> Iterator[str]:
     """How many faults of each kind were noticed in each way."""
-    all_of, noticed = Counter(), Counter()
+    noticed = defaultdict(list)
     for trial in trials:
-        kind = trial.fault.kind, trial.way
-        all_of[kind] += 1
-        noticed[kind] += bool(trial.noticed)
-    for (kind, way), number in all_of.items():
-        caught = noticed[kind, way]
-        share = f"{caught} of {number}, {caught / number:.1%}"
+        noticed[trial.fault.kind, trial.way].append(bool(trial.noticed))
+    for (kind, way), each in noticed.items():
+        share = f"{sum(each)} of {len(each)}, {sum(each) / len(each):.1%}"
         yield f"{kind} faults noticed by {way}: {share}"
 
 
 def main() -> int:
     """Try them, and print who did not notice; 1 if all is not well."""
-    given, is_wrong = options(), False
+    parser = argparse.ArgumentParser(prog="python -m tools.faults")
+    add = parser.add_argument
+    add("--module", choices=library(), help="faults of one module")
+    add("--jobs", type=int, default=os.cpu_count(), help="faults at a time")
+    add("--sample", type=int, help="so many of the generated, always the same")
+    add("--realistic", action="store_const", dest="sample", const=0)
+    given, is_wrong = parser.parse_args(), False
     seen = seen_without_fault(given.jobs)
-    trials = [t for fault in faults(given) for t in trials_of(fault, seen)]
+    chosen = faults(given.module, given.sample)
+    trials = [trial for fault in chosen for trial in trials_of(fault, seen)]
     for trial in tried(trials, given.jobs):
         if trial.untried:
             print(f"NOT TRIED by {trial.way}: {trial.fault}: {trial.untried}")

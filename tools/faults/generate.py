@@ -9,70 +9,80 @@ sum or of a set, devices, `strict=`.
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 
-from tools.faults.fault import Fault, span
-
-SWAPPED = [  # other operators become `*`
-    (ast.Add, ast.Sub),
-    (ast.Mult, ast.Div),
-    (ast.BitOr, ast.BitAnd),
-    (ast.And, ast.Or),
-    (ast.Eq, ast.NotEq),
-    (ast.In, ast.NotIn),
-    (ast.Is, ast.IsNot),
-    (ast.Lt, ast.LtE),
-    (ast.Lt, ast.GtE),
-    (ast.Gt, ast.GtE),
-    (ast.Gt, ast.LtE),
-]
-ALIKE = [  # names
-    {"amax", "amin"},
-    {"any", "all"},
-    {"sum", "mean"},
-    {"float32", "float16"},
-    {"int64", "int32"},
-    {"pad_id", "bos_id", "eos_id", "unk_id"},
-]
+ALIKE = """\
+Add Sub, Mult Div, BitOr BitAnd, And Or, Eq NotEq, In NotIn, Is IsNot,
+Lt LtE, Lt GtE, Gt GtE, Gt LtE, amax amin, any all, sum mean, int64 int32,
+float32 float16, bos_id eos_id pad_id unk_id"""  # operators and names
 COMMUTATIVE = ast.Mult | ast.BitOr | ast.BitAnd
 SYMMETRIC = {"max", "min", "promote_types", "swapaxes", "transpose"}
 UNSEEN = {"device", "fused", "strict"}  # keywords
 LAST = {"argsort", "sort", "topk"}  # for these dim=-1 need not be said
 MODULES = {"torch", "F", "nn", "nn.init", "math", "re"}
 LISTS = ast.List | ast.ListComp
-CLOSED = LISTS | ast.Name | ast.Call | ast.Attribute | ast.Subscript | ast.Set
-CLOSED |= ast.Constant | ast.Tuple | ast.Starred | ast.Slice | ast.stmt
-Change = tuple[ast.AST, ast.AST]  # a node, and what stands in its place
+OPEN = ast.BinOp | ast.BoolOp | ast.Compare | ast.IfExp | ast.UnaryOp
+HIDDEN = {"annotation", "returns", "decorator_list"}  # fields
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One wrong text in one module, `a/b` being one of a package a."""
+
+    module: str
+    source: str
+    start: int  # where in the source the right text begins
+    end: int
+    new: str
+    kind: str = "generated"  # or "realistic"
+
+    @property
+    def wrong(self) -> str:
+        """The text of the module with the fault."""
+        return self.source[: self.start] + self.new + self.source[self.end :]
+
+    def __str__(self) -> str:
+        """The place, and its line before and after."""
+        first = self.source.rfind("\n", 0, self.start) + 1
+        rest = len(self.source) - self.source.find("\n", self.end)
+        lines = (text[first:-rest] for text in (self.source, self.wrong))
+        change = "  ->  ".join(" ".join(line.split()) for line in lines)
+        number = self.source.count("\n", 0, self.start) + 1
+        return f"{self.module}:{number}: {change}"
+
+
+def span(source: str, first: ast.AST, last: ast.AST) -> tuple[int, int]:
+    """Where the text from one node to another begins and ends."""
+    lines = source.encode().splitlines(keepends=True)  # columns are in bytes
+
+    def place(line: int, column: int) -> int:
+        before = [*lines[: line - 1], lines[line - 1][:column]]
+        return len(b"".join(before).decode())
+
+    start = place(first.lineno, first.col_offset)
+    return start, place(last.end_lineno, last.end_col_offset)
 
 
 def generated(module: str, source: str) -> list[Fault]:
     """One fault for each program that the rules make of the source."""
     tree = ast.parse(source)
-    faults, seen = [], {ast.dump(tree)}
+    programs = {ast.dump(tree): None}
     for node, new in changes(tree):
-        fault = Fault(module, source, *span(source, [node]), text(new))
-        try:
-            program = ast.dump(ast.parse(fault.wrong))
-        except SyntaxError:
-            continue
-        if program not in seen:
-            seen.add(program)
-            faults.append(fault)
-    return faults
+        text = ast.unparse(new)
+        text = f"({text})" if isinstance(new, OPEN) else text
+        fault = Fault(module, source, *span(source, node, node), text)
+        with suppress(SyntaxError):
+            programs.setdefault(ast.dump(ast.parse(fault.wrong)), fault)
+    return [*programs.values()][1:]
 
 
-def text(node: ast.AST) -> str:
-    """A node as text that can stand where another node stood."""
-    written = ast.unparse(node)
-    return written if isinstance(node, CLOSED) else f"({written})"
-
-
-def changes(node: ast.AST) -> Iterator[Change]:
-    """Each change in a tree."""
+def changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Each node of a tree, with what may stand in its place."""
     yield from variants(node)
-    hidden = {"annotation", "returns", "decorator_list"}
     for field, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, ast.AST) and field not in hidden:
+            if isinstance(part, ast.AST) and field not in HIDDEN:
                 if not is_silent(part):
                     yield from changes(part)
 
@@ -95,7 +105,7 @@ def names(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def variants(node: ast.AST) -> Iterator[Change]:
+def variants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
     """The changes of one node.
 
     A statement may be left out if the program may run on without it: an
@@ -116,61 +126,63 @@ def variants(node: ast.AST) -> Iterator[Change]:
             for test in ifs:
                 yield test, ast.UnaryOp(ast.Not(), test)
                 yield test, ast.Constant(True)
-        case ast.BinOp(left=left, op=op, right=right):
-            yield from ((node, ast.BinOp(left, o, right)) for o in others(op))
-            has_lists = any(isinstance(n, LISTS) for n in ast.walk(node))
-            is_sum = isinstance(op, ast.Add) and not has_lists
-            if not is_sum and not isinstance(op, COMMUTATIVE):
-                yield node, ast.BinOp(right, op, left)
-            yield from ((node, part) for part in (left, right))
-        case ast.Compare(left=left, ops=[op], comparators=right):
-            for other in others(op):
-                yield node, ast.Compare(left, [other], right)
-        case ast.BoolOp(op=op, values=values):
-            yield from ((node, ast.BoolOp(o, values)) for o in others(op))
-            yield from ((node, value) for value in values)
-        case ast.UnaryOp(operand=operand):
-            if not isinstance(operand, ast.Constant):  # -1 is a number
-                yield node, operand
-        case ast.Constant(value=value):
-            yield from ((node, ast.Constant(v)) for v in values_near(value))
-        case ast.Call():
-            yield from ((node, call) for call in calls_near(node))
-        case ast.Slice(lower=lower, upper=upper, step=step):
-            yield node, ast.Slice(None, upper, step)
-            yield node, ast.Slice(lower, None, step)
+        case ast.Slice(lower=lower, upper=upper):
             for bound, op in ((lower, ast.Add()), (upper, ast.Sub())):
                 if isinstance(bound, ast.Name | ast.BinOp):
                     yield bound, ast.BinOp(bound, op, ast.Constant(1))
+    yield from ((node, new) for new in like(node))
+
+
+def like(node: ast.AST) -> Iterator[ast.AST]:
+    """What may stand in the place of an expression."""
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            yield from (ast.BinOp(left, other, right) for other in others(op))
+            has_lists = any(isinstance(n, LISTS) for n in ast.walk(node))
+            is_sum = isinstance(op, ast.Add) and not has_lists
+            if not is_sum and not isinstance(op, COMMUTATIVE):
+                yield ast.BinOp(right, op, left)
+            yield from (left, right)
+        case ast.Compare(left=left, ops=[op], comparators=right):
+            yield from (ast.Compare(left, [o], right) for o in others(op))
+        case ast.BoolOp(op=op, values=values):
+            yield from (ast.BoolOp(other, values) for other in others(op))
+            yield from values
+        case ast.UnaryOp(operand=operand):
+            if not isinstance(operand, ast.Constant):  # -1 is a number
+                yield operand
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield from (ast.Constant(value + 1), ast.Constant(value - 1))
+        case ast.Constant(value=str(value)):
+            texts = patterns_near(value) if "->" in value else [value[1:]]
+            yield from map(ast.Constant, texts)
+        case ast.Call():
+            yield from calls_near(node)
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            yield ast.Slice(None, upper, step)
+            yield ast.Slice(lower, None, step)
         case ast.Subscript(value=value, slice=ast.Tuple(elts=items)):
             for new in lists_near(items):
-                yield node, ast.Subscript(value, ast.Tuple(new))
+                yield ast.Subscript(value, ast.Tuple(new))
         case ast.Attribute(value=value, attr=attr):
-            alike = (n for names in ALIKE if attr in names for n in names)
-            yield from ((node, ast.Attribute(value, n)) for n in sorted(alike))
+            yield from (ast.Attribute(value, name) for name in alike(attr))
         case ast.Set(elts=items):
-            yield from ((node, ast.Set(n)) for n in lists_near(items, False))
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            if not isinstance(node.ctx, ast.Store):
-                for new in lists_near(items):
-                    yield node, type(node)(new)
+            yield from map(ast.Set, lists_near(items, is_ordered=False))
+        case ast.List(ctx=ast.Load()) | ast.Tuple(ctx=ast.Load()):
+            yield from map(type(node), lists_near(node.elts))
+
+
+def alike(name: str) -> list[str]:
+    """The names that somebody could write for this one."""
+    groups = [group.split() for group in ALIKE.split(",")]
+    return [n for group in groups if name in group for n in group if n != name]
 
 
 def others(op: ast.AST) -> list[ast.AST]:
-    """The operators that somebody could write for this one."""
-    pairs = [*SWAPPED, *(pair[::-1] for pair in SWAPPED)]
-    return [b() for a, b in pairs if isinstance(op, a)] or [ast.Mult()]
-
-
-def values_near(value: object) -> list:
-    """Other values of the type of a constant."""
-    if isinstance(value, bool):
-        return [not value]
-    if isinstance(value, int | float):
-        return [value + 1, value - 1]
-    if not isinstance(value, str):
-        return []
-    return list(patterns_near(value)) if "->" in value else [value[1:]]
+    found = alike(type(op).__name__) or ["Mult"]
+    return [getattr(ast, name)() for name in found]
 
 
 def patterns_near(pattern: str) -> Iterator[str]:

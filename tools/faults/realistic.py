@@ -7,11 +7,11 @@ A pattern that fits nowhere is to be written anew.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from tools.faults.fault import Fault, span
+from tools.faults.generate import Fault, span
 
 REALISTIC = [  # the right text, and what is written instead
     # Attention: scale, axis, transposing, mask, dropout
@@ -74,47 +74,42 @@ REALISTIC = [  # the right text, and what is written instead
 ]
 
 
-def realistic(texts: Mapping[str, str]) -> list[Fault]:
-    """The faults of all patterns in the modules with these texts.
-
-    Raises:
-        LookupError: a pattern fits nowhere.
-    """
+def realistic(texts: dict[str, str]) -> list[Fault]:
+    """The faults of all patterns; a LookupError if one fits nowhere."""
     faults = []
     for old, new in REALISTIC:
-        places = [
-            Fault(module, text, *span(text, nodes), wrong, "realistic")
-            for module, text in texts.items()
-            for nodes, wrong in fitting(old, new, text)
-        ]
-        if not places:
+        before = len(faults)
+        for module, text in texts.items():
+            for place, wrong in fitting(old, new, text):
+                faults.append(Fault(module, text, *place, wrong, "realistic"))
+        if len(faults) == before:
             raise LookupError(f"no taught module has {old!r}")
-        faults += places
     return faults
 
 
-def fitting(old: str, new: str, source: str) -> Iterator[tuple[list, str]]:
-    """Where a pattern fits: the nodes, and the text in their place."""
-    pattern = ast.parse(old).body
+def fitting(old: str, new: str, source: str) -> Iterator[tuple[tuple, str]]:
+    """Where a pattern fits, and the text in its place."""
+    *_, last = pattern = ast.parse(old).body
     regex = re.escape("\n".join(map(ast.unparse, pattern)))
     for name in {*re.findall(r"\b_[a-z]*", old)}:
         regex = re.sub(rf"\b{name}\b", f"(?P<{name}>.+)", regex, count=1)
         regex = re.sub(rf"(?<!<)\b{name}\b", f"(?P={name})", regex)
     template = re.sub(r"\b(_[a-z]*)", r"\\g<\1>", new)
-    is_part = isinstance(pattern[-1], ast.Expr)
-    for nodes, text in rows(source, ast.expr if is_part else ast.stmt):
+    kind = ast.expr if isinstance(last, ast.Expr) else ast.stmt
+    for nodes, text in rows(source, kind):
         if len(nodes) == len(pattern) and (fits := re.fullmatch(regex, text)):
             wrong = fits.expand(template)
-            yield nodes, f"({wrong})" if is_part else wrong
+            wrong = f"({wrong})" if kind is ast.expr else wrong
+            yield span(source, nodes[0], nodes[-1]), wrong
 
 
 @cache
-def rows(source: str, kind: type) -> list[tuple[list, str]]:
+def rows(source: str, kind: type) -> list[tuple[tuple, str]]:
     """All nodes of a kind, alone and with the next one, and their text."""
     found = []
     for node in ast.walk(ast.parse(source)):
         for _, value in ast.iter_fields(node):
             parts = value if isinstance(value, list) else [value]
             parts = [part for part in parts if isinstance(part, kind)]
-            found += [[part] for part in parts] + [*map(list, pairwise(parts))]
+            found += [*zip(parts), *pairwise(parts)]
     return [(nodes, "\n".join(map(ast.unparse, nodes))) for nodes in found]

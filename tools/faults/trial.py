@@ -17,6 +17,7 @@ os.environ |= {
 
 import gc
 import pickle
+import shutil
 import signal
 import sys
 import time
@@ -30,13 +31,12 @@ import torch._dynamo  # noqa: F401  imported here once, for every child
 import torch.distributed.tensor  # noqa: F401
 
 from tools.faults import notebooks, units
-from tools.faults.fault import Fault, faulty_book
-from tools.source.taught import library
+from tools.faults.generate import Fault
+from tools.source.taught import ROOT, library
 
-SECONDS = 200  # of processor time, for one cell or one test
+SECONDS = 200  # of processor time, for one chapter or file of tests
 BUSY = 8  # times as long may pass by the clock
 WAYS = {"notebooks": notebooks, "units": units}
-Seen = dict[tuple[str, str], set[str]]  # the modules, by way and place
 
 
 @dataclass(eq=False)
@@ -46,7 +46,7 @@ class Trial:
     fault: Fault
     way: str
     places: list[str]  # the chapters or files that are run
-    noticed: str = ""  # the cell or test that failed or did not end
+    noticed: str = ""  # what failed or did not end
     untried: str = ""  # why it cannot be said who notices
     seen: set[str] = field(default_factory=set)  # modules that were imported
 
@@ -64,41 +64,54 @@ class Trial:
         except BaseException as error:  # the parent must hear of SystemExit
             self.untried = repr(error)
         finally:
-            result = self.noticed, self.untried, self.seen
-            self.note.write_bytes(pickle.dumps(result))
+            found = self.noticed, self.untried, self.seen
+            self.note.write_bytes(pickle.dumps(found))
             os._exit(0)
 
     def look(self) -> None:
         """Run one chapter or file after the other until one notices."""
         book, way = faulty_book(self.fault, self.note.parent), WAYS[self.way]
         for place in self.places:
-            if not self.noticed:
-                forget()
-                os.chdir(book)
-                self.noticed = way.failure(place, self.fault, book, self.at)
-        names = (n.split(".", 1) for n in sys.modules if n.startswith("lib."))
-        self.seen = {name.replace(".", "/") for _, name in names}
+            forget()
+            os.chdir(book)
+            self.note.write_text(f"{place}: too slow")
+            limit = int(time.process_time()) + SECONDS
+            setrlimit(RLIMIT_CPU, (limit, getrlimit(RLIMIT_CPU)[1]))
+            signal.alarm(BUSY * SECONDS)
+            if why := way.failure(place, self.fault, book):
+                self.noticed = f"{place}: {why}"
+                break
+        names = [n[4:] for n in sys.modules if n.startswith("lib.")]
+        self.seen = {name.replace(".", "/") for name in names}
         if way is notebooks:
-            self.seen |= set().union(*map(notebooks.shown, self.places))
-
-    def at(self, place: str) -> None:
-        """Say which cell or test begins, and limit how long it may take."""
-        self.note.write_text(place)
-        limit = int(time.process_time()) + SECONDS
-        setrlimit(RLIMIT_CPU, (limit, getrlimit(RLIMIT_CPU)[1]))
-        signal.alarm(BUSY * SECONDS)
+            self.seen = self.seen.union(*map(notebooks.shown, self.places))
 
     def end(self, status: int) -> None:
         """Read what the child has found out."""
         code = os.waitstatus_to_exitcode(status)
         if code == 0:
-            result = pickle.loads(self.note.read_bytes())
-            self.noticed, self.untried, self.seen = result
+            found = pickle.loads(self.note.read_bytes())
+            self.noticed, self.untried, self.seen = found
         elif code in (-signal.SIGXCPU, -signal.SIGALRM):
             self.noticed = self.note.read_text()
         else:
             self.untried = f"the process died ({code})"
         self.folder.cleanup()
+
+
+def faulty_book(fault: Fault, folder: Path) -> Path:
+    """Make a book with this fault; all its other files are links."""
+    for path in ROOT.glob("[!.]*"):
+        if path.name != "book":
+            (folder / path.name).symlink_to(path)
+    book = shutil.copytree(
+        ROOT / "book", folder / "book", copy_function=os.symlink
+    )
+    stem = book / "lib" / fault.module
+    path = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
+    path.unlink()
+    path.write_text(fault.wrong, encoding="utf-8")
+    return book
 
 
 def forget() -> None:
@@ -130,15 +143,10 @@ def tried(trials: Iterable[Trial], jobs: int) -> Iterator[Trial]:
             os.waitpid(child, 0)
 
 
-def seen_without_fault(jobs: int) -> Seen:
-    """What every chapter and every test file imports or shows.
-
-    Raises:
-        RuntimeError: something fails though there is no fault.
-    """
-    nothing = Fault("runtime", library()["runtime"], 0, 0, "")
+def seen_without_fault(jobs: int) -> dict[tuple[str, str], set[str]]:
+    """The modules that each chapter and each test file imports."""
+    nothing, seen = Fault("runtime", library()["runtime"], 0, 0, ""), {}
     places = [(name, p) for name, way in WAYS.items() for p in way.targets("")]
-    seen = {}
     for trial in tried([Trial(nothing, n, [p]) for n, p in places], jobs):
         if wrong := trial.noticed or trial.untried:
             raise RuntimeError(f"without a fault, {trial.way}: {wrong}")
@@ -146,11 +154,9 @@ def seen_without_fault(jobs: int) -> Seen:
     return seen
 
 
-def trials_of(fault: Fault, seen: Seen) -> list[Trial]:
+def trials_of(fault: Fault, seen: dict) -> Iterator[Trial]:
     """A trial for each way, in the places that see the module."""
-    made = []
     for name, way in WAYS.items():
         places = way.targets(fault.module)
         seeing = [p for p in places if fault.module in seen[name, p]]
-        made.append(Trial(fault, name, seeing))
-    return made
+        yield Trial(fault, name, seeing)

@@ -36,22 +36,28 @@ class Place:
     notebooks: str | None = None
     edition: str = ""  # a tag; "" is the latest one
 
+    @property
+    def is_known(self) -> bool:
+        return self.url != PLACEHOLDER
+
 
 def plain(url: str) -> str:
     """An address as it is compared and written."""
     return url.strip().rstrip("/").removesuffix(".git")
 
 
-def configured(root: Path) -> tuple[str, str]:
-    """What `_config.yml` says: address and branch, maybe the placeholder."""
+def configured(root: Path) -> Place:
+    """What `_config.yml` says, maybe the placeholder: notebooks carry it."""
     text = (root / "_config.yml").read_text(encoding="utf-8")
     repository = yaml.safe_load(text)["repository"]
-    return plain(repository["url"]), str(repository.get("branch", "main"))
+    branch = str(repository.get("branch", "main"))
+    return Place(plain(repository["url"]), branch)
 
 
 def read(root: Path, environment=None) -> Place | None:
     """The repository of the book whose root this is; None if unknown."""
-    return find(*configured(root), root, environment)
+    said = configured(root)
+    return find(said.url, said.branch, root, environment)
 
 
 def find(url: str, branch: str, root: Path, environment=None) -> Place | None:

@@ -6,7 +6,6 @@ a chapter's code is for reading: the teaching cells.
 """
 
 import re
-from collections.abc import Iterator
 
 # Of a chapter; the site numbers its chapters itself.
 HEADING = re.compile(r"\A# (?:\d+[.:] )?(.*)")
@@ -102,17 +101,12 @@ def effort(cells: list) -> str:
     """
     page = before_exercises(cells)
     reading = prose(page) / WORDS + sum(code(page)) / LINES
+    tasks = [cell for cell in cells if cell.source.startswith(PRACTICE)]
+    stated = filter(None, (EFFORT.search(task.source) for task in tasks))
     return (
         f"**Minutes** {5 * round(reading / 5)}, and about "
-        f"{sum(exercise_minutes(cells))} for the exercises."
+        f"{sum(int(task['minutes']) for task in stated)} for the exercises."
     )
-
-
-def exercise_minutes(cells: list) -> Iterator[int]:
-    for cell in cells:
-        if cell.source.startswith(PRACTICE):
-            if stated := EFFORT.search(cell.source):
-                yield int(stated["minutes"])
 
 
 def put_effort(cells: list) -> None:

@@ -7,15 +7,13 @@ the address that it finds.
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 
 import yaml
 from nbformat.v4 import new_code_cell
 
-from tools.source import address as place
-from tools.source.address import PLACEHOLDER
+from tools.source.address import Place
 
 # What chapters run, read and link to, and the licences of it all.
 COPIED = (
@@ -86,34 +84,6 @@ BADGE_LINE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Address:
-    """Where the public repository is, and the edition's branch or tag."""
-
-    url: str
-    branch: str
-
-    @property
-    def is_known(self) -> bool:
-        return self.url != PLACEHOLDER
-
-
-def read_address(root: Path, environment=None) -> Address:
-    """Where the book is: by configuration, workflow or remote.
-
-    Args:
-        root: of the book.
-        environment: variables, those of the process if there are none.
-    """
-    found = place.read(root, environment)
-    return Address(found.url, found.branch) if found else stored_address(root)
-
-
-def stored_address(root: Path) -> Address:
-    """The address in `_config.yml`, which stored notebooks carry."""
-    return Address(*place.configured(root))
-
-
 def student_path(root: Path) -> str:
     """Where in the repository the students' edition stands; it may not."""
     text = (root / "_config.yml").read_text(encoding="utf-8")
@@ -128,7 +98,7 @@ def pins(root: Path) -> dict[str, str]:
     return {name: pinned[name] for name in INSTALLED_IF_MISSING}
 
 
-def first_cell(address: Address, needed: dict[str, str]) -> str:
+def first_cell(address: Place, needed: dict[str, str]) -> str:
     """The source of the first code cell, the same in every chapter."""
     if not address.is_known:
         return EXPLAIN.format(first_line=FIRST_LINE)
@@ -151,7 +121,7 @@ def put_first_cell(notebook, source: str) -> None:
     notebook.cells = [*cells[:place], cell, *cells[place:]]
 
 
-def badge(address: Address, name: str, folder: str = "book") -> str:
+def badge(address: Place, name: str, folder: str = "book") -> str:
     """The link that opens a notebook in Colab; empty if Colab cannot."""
     if not address.is_known or not address.url.startswith(
         "https://github.com/"

@@ -7,12 +7,13 @@ docstring cut to its first line.
 import ast
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import yaml
+from nbformat import NotebookNode
 from nbformat.v4 import reads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +57,27 @@ def chapters(root: Path = ROOT) -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
+def named(names: Iterable[str], root: Path = ROOT) -> list[Path]:
+    """The chapters whose names begin so; all if none is named.
+
+    Raises:
+        LookupError: no chapter has such a name.
+    """
+    wanted = tuple(names) or ("",)
+    if found := [p for p in chapters(root) if p.name.startswith(wanted)]:
+        return found
+    raise LookupError(f"no chapter in _toc.yml is named {' or '.join(wanted)}")
+
+
+def read(path: Path) -> NotebookNode:
+    """A notebook as it lies there: nothing added, nothing upgraded."""
+    return reads(path.read_text(encoding="utf-8"))
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def library(root: Path = ROOT) -> dict[str, str]:
     """The text of every module of book/lib, `a/b` being one of a package a."""
     folder, texts = root / "book" / "lib", {}
@@ -79,7 +101,7 @@ def homes(root: Path = ROOT) -> dict[str, Path]:
     """
     found = {}
     for path in chapters(root):
-        for cell in reads(path.read_text(encoding="utf-8")).cells:
+        for cell in read(path).cells:
             if marked := MARKER.match(cell.source):
                 found.setdefault(marked[1], path)
     return found

@@ -27,10 +27,11 @@ def make(target: Path, site: Path = source.SITE) -> None:
     with TemporaryDirectory() as folder:
         page = Path(folder, "book.html")
         page.write_text(source.compose(contents, site), "utf-8")
-        with printing.opened(page, source.as_argument(contents)) as book:
-            if letters := printing.missing(book):
+        with printing.opened(page, contents) as book:
+            if letters := book.evaluate(printing.MISSING):
                 print(NO_FONT.format(letters), file=sys.stderr)
-            pdf, titles = printing.printed(book), printing.titles(book)
+            pdf = printing.printed(book)
+            titles = book.evaluate(printing.TITLES)
     finish.write(pdf, titles, contents, target)
 
 

@@ -32,6 +32,7 @@ NUMBER = """(pages) => {
   for (const place of document.querySelectorAll(".page-of"))
     place.textContent = pages[place.dataset.id] ?? "?";
 }"""
+# The words of every heading, from the first to the last.
 TITLES = """() => {
   const words = (title) => {
     const copy = title.cloneNode(true);
@@ -40,7 +41,7 @@ TITLES = """() => {
   };
   return [...document.querySelectorAll("[aria-level]")].map(words);
 }"""
-# Characters that look like one that no font can have.
+# The letters that look like one that no font can have.
 MISSING = """() => {
   const paper = document.createElement("canvas").getContext("2d");
   paper.font = `20px ${getComputedStyle(document.body).fontFamily}`;
@@ -65,7 +66,7 @@ def program() -> str | None:
 
 
 @contextmanager
-def opened(path: Path, contents: str) -> Iterator[Page]:
+def opened(path: Path, contents: dict) -> Iterator[Page]:
     """The file that `source` wrote, arranged and fitted to the paper."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -75,17 +76,11 @@ def opened(path: Path, contents: str) -> Iterator[Page]:
         page.set_default_timeout(0)  # a busy machine may take its time
         page.emulate_media(media="print")
         page.goto(path.as_uri())
-        arrange(page, contents)
+        page.evaluate((HERE / "arrange.js").read_text(), contents)
+        page.evaluate(READY)
+        page.evaluate((HERE / "fit.js").read_text(), TEXT_AREA["height"])
         yield page
         browser.close()
-
-
-def arrange(page: Page, contents: str) -> None:
-    """Make a book of the pages that lie in the file."""
-    page.evaluate(f"({(HERE / 'arrange.js').read_text()})({contents})")
-    page.evaluate(READY)
-    height = TEXT_AREA["height"]
-    page.evaluate((HERE / "fit.js").read_text(), height)
 
 
 def printed(page: Page) -> bytes:
@@ -108,13 +103,3 @@ def printed(page: Page) -> bytes:
             return pdf
         guess = found
     raise RuntimeError("the numbers of the pages do not settle")
-
-
-def titles(page: Page) -> list[str]:
-    """The words of every heading, from the first to the last."""
-    return page.evaluate(TITLES)
-
-
-def missing(page: Page) -> str:
-    """The letters of the book that no font of this machine has."""
-    return page.evaluate(MISSING)

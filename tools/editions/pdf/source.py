@@ -4,7 +4,6 @@ The pages lie in it as templates, so the browser loads nothing of them before
 `arrange.js` has given each name and address its new form.
 """
 
-import json
 import re
 import tomllib
 from html import escape
@@ -13,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from book._ext.book_site.pages import downloads
-from tools.source import colab
+from tools.source import address
 from tools.source.taught import ROOT, toc_files
 
 SITE = ROOT / "_build" / "html"
@@ -41,26 +40,22 @@ def book(root: Path = ROOT) -> dict:
     config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    found = colab.read_address(root)
+    place = address.read(root)
     return {
         "title": config["title"],
         "author": config["author"],
         "edition": project["project"]["version"],
-        "source": f"{found.url}/blob/{found.branch}/book/"
-        if found.is_known
-        else "",
+        "source": f"{place.url}/blob/{place.branch}/book/" if place else "",
         "root": toc["root"],
         "parts": [
-            {"caption": part["caption"], "pages": printed(part)}
+            {
+                "caption": part["caption"],
+                "pages": [n for n in toc_files(part) if n != downloads.PAGE],
+            }
             for part in toc["parts"]
             if part["caption"] != ONLINE
         ],
     }
-
-
-def printed(part: dict) -> list[str]:
-    """The pages of a part; that of downloads is for the website alone."""
-    return [name for name in toc_files(part) if name != downloads.PAGE]
 
 
 def documents(contents: dict) -> list[str]:
@@ -85,8 +80,3 @@ def compose(contents: dict, site: Path = SITE) -> str:
         style=Path(__file__).with_name("paper.css").as_uri(),
         pages="\n".join(template(n, site) for n in documents(contents)),
     )
-
-
-def as_argument(contents: dict) -> str:
-    """The same for `arrange.js`."""
-    return json.dumps(contents)

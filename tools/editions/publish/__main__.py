@@ -92,12 +92,11 @@ def update(branch: Branch, fill: Callable[[Path], None], place: Place) -> None:
             fill(folder)
             try:
                 is_new = branch.push(folder, before, message)
+                print(message if is_new else f"{branch.name}: nothing new")
+                return
             except PublishError:
                 if branch.head() == before:
                     raise
-            else:
-                print(message if is_new else f"{branch.name}: nothing new")
-                return
     raise PublishError(f"others push to {branch.name} all the time: try again")
 
 

@@ -5,7 +5,6 @@ Nothing here touches the working tree or the branches of this copy.
 
 import os
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,16 +43,18 @@ class Branch:
         return self.git("ls-remote", "origin", ref).partition("\t")[0]
 
     def fetch(self, folder: Path) -> str:
-        """Write its files into a folder; returns the commit they are of."""
+        """Write its files into a folder; returns the commit they are of.
+
+        The index lies beside the folder.
+        """
         if not (head := self.head()):
             return ""
         fetch = ["fetch", "-q", "--no-tags", "--no-write-fetch-head"]
         self.git(*fetch, "origin", head)
-        with tempfile.TemporaryDirectory() as work:
-            index = {"GIT_INDEX_FILE": str(Path(work, "index"))}
-            self.git("read-tree", head, **index)
-            prefix = f"--prefix={folder.as_posix()}/"
-            self.git("checkout-index", "--all", prefix, **index)
+        index = {"GIT_INDEX_FILE": f"{folder}.index"}
+        self.git("read-tree", head, **index)
+        prefix = f"--prefix={folder.as_posix()}/"
+        self.git("checkout-index", "--all", prefix, **index)
         return head
 
     def push(self, folder: Path, before: str, message: str) -> bool:
@@ -79,15 +80,14 @@ class Branch:
 
     def tree(self, folder: Path) -> str:
         """The folder as git knows it, file by file."""
-        with tempfile.TemporaryDirectory() as work:
-            index = {"GIT_INDEX_FILE": str(Path(work, "index"))}
-            index |= {
-                "GIT_DIR": self.git("rev-parse", "--absolute-git-dir"),
-                "GIT_WORK_TREE": str(folder),
-            }
-            add = ["-C", folder, "-c", "core.autocrlf=false", "add"]
-            self.git(*add, "--all", "--force", ".", **index)
-            return self.git("write-tree", **index)
+        where = {
+            "GIT_INDEX_FILE": f"{folder}.index",
+            "GIT_DIR": self.git("rev-parse", "--absolute-git-dir"),
+            "GIT_WORK_TREE": str(folder),
+        }
+        add = ["-C", folder, "-c", "core.autocrlf=false", "add"]
+        self.git(*add, "--all", "--force", ".", **where)
+        return self.git("write-tree", **where)
 
 
 WHO = ("-c", "user.name=Publishing", "-c", "user.email=publish@localhost")

@@ -116,18 +116,13 @@ def finish(site: Path, repository: str, edition: str) -> None:
     }
     for name, folder in folders.items():
         for page in has[name]:
-            if page.endswith(".html") and page != NOWHERE:
-                link(site, folder, page, name, has)
-
-
-def link(site: Path, folder: str, page: str, name: str, has: dict) -> None:
-    """Write the list of editions into a page that has a place for it."""
-    path = site / folder / page
-    text = path.read_text("utf-8")
-    shown = choice(folder + page, page, name, has) if len(has) > 1 else ""
-    new = PLACE.sub(lambda found: found[1] + shown + found[2], text)
-    if new != text:
-        path.write_text(new, "utf-8")
+            if not page.endswith(".html") or page == NOWHERE:
+                continue
+            here = folder + page
+            shown = choice(here, page, name, has) if names else ""
+            text = (site / here).read_text("utf-8")
+            new = PLACE.sub(rf"\g<1>{shown}\g<2>", text)
+            (site / here).write_text(new, "utf-8")
 
 
 def choice(here: str, page: str, name: str, has: dict) -> str:

@@ -52,7 +52,7 @@ def put(path: Path, content: bytes) -> None:
 def with_address(path: Path, name: Path, place: Place, root: Path) -> str:
     """A notebook that fetches the branch in which it lies, as text."""
     notebook = sync.read(path)
-    here = colab.Address(place.url, place.notebooks)
+    here = Place(place.url, place.notebooks)
     count = sync.code_cells(notebook)[0].execution_count
     colab.put_first_cell(notebook, colab.first_cell(here, colab.pins(root)))
     sync.code_cells(notebook)[0].execution_count = count

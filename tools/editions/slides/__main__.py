@@ -60,12 +60,6 @@ def put_deck(path: Path, site: Path, book: str) -> int:
     return len(slides)
 
 
-def named(names: list[str]) -> list[Path]:
-    """The notebooks with these numbers or paths; all chapters for none."""
-    known = {path.stem[:2]: path for path in chapters()}
-    return [known.get(name, Path(name)) for name in names or known]
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Write the decks, and say which chapters have none."""
     parser = argparse.ArgumentParser(prog="python -m tools.editions.slides")
@@ -74,8 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     book = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
     put_files(options.out)
-    without = []
-    for path in named(options.chapter):
+    known, without = {path.stem[:2]: path for path in chapters()}, []
+    for name in options.chapter or known:
+        path = known.get(name, Path(name))
         if number := put_deck(path, options.out, book):
             place = options.out / links.FOLDER / f"{path.stem}.html"
             print(f"{place}: {number} slides")

@@ -61,14 +61,8 @@ def has_slides(cells: list) -> bool:
     return any(map(is_tagged, cells))
 
 
-def is_for_class(cell) -> bool:
-    """Exercises and quizzes, with the cells that check them, are not."""
-    tags = cell.metadata.get("tags", [])
-    return not (kinds.is_exercise(cell) or {"quiz", "colab"} & set(tags))
-
-
 def told(cells: list) -> Iterator:
-    """The cells of a chapter without its exercises."""
+    """The cells of a chapter without its exercises and quizzes."""
     is_inside = False
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -78,7 +72,10 @@ def told(cells: list) -> Iterator:
                 yield cell
                 continue
             is_inside &= not cell.source.startswith("## ")
-        if not is_inside and is_for_class(cell):
+        is_left = is_inside or kinds.is_exercise(cell)
+        if not is_left and not {"quiz", "colab"} & {
+            *cell.metadata.get("tags", [])
+        }:
             yield cell
 
 

@@ -24,7 +24,6 @@ from tools.editions.slides.deck import NUMBER, Part, Slide
 HERE = Path(__file__).parent
 SPEAKER_VIEW = re.compile(r'document\.write\(("(?:[^"\\]|\\.)*")\)')
 LINK = re.compile(r"</?a\b[^>]*>")
-FOLDED = re.compile(r"<details>")
 COLUMN = 0.602  # of its size is a letter of code wide
 LINE = 1.4  # of its size is a line of code high
 CODE_SIZES = (36, 32, 30, 28, 26, 24, 22)  # pixels, as in slides.css
@@ -57,14 +56,10 @@ def words(text: str, output: str = "htmlAndMathml") -> str:
     return LINK.sub("", markdown(output).render(text))
 
 
-def title(text: str) -> str:
-    return markdown("htmlAndMathml").renderInline(text)
-
-
 def notes(slide: Slide) -> str:
     """What is said; the speaker view has no style for formulas."""
     html = "".join(words(text, "mathml") for text in slide.notes)
-    return FOLDED.sub("<details open>", html)
+    return html.replace("<details>", "<details open>")
 
 
 def image_size(png: bytes) -> tuple[int, int]:
@@ -155,24 +150,13 @@ def speaker_scripts() -> list[str]:
     return policy.INLINE.findall(page)
 
 
-def page_policy() -> str:
-    """What a deck may do: as a page, and show itself in the speaker view.
-
-    For print reveal.js writes a style sheet into the page.
-    """
-    return policy.policy(
-        speaker_scripts(),
-        style_src_elem="'self' 'unsafe-inline'",
-        frame_src="'self'",
-    )
-
-
 def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
     """The page of a deck, and the images that it shows by their names."""
+    inline = markdown("htmlAndMathml").renderInline
     images: dict[str, bytes] = {}
     shown = [
         {
-            "title": title(slide.title),
+            "title": inline(slide.title),
             "layout": layout(slide),
             "parts": [part(p, images) for p in slide.parts],
             "notes": notes(slide),
@@ -180,7 +164,12 @@ def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
         for slide in deck
     ]
     number, chapter = NUMBER.match(deck[0].title).group("number", "name")
-    shown[0]["title"] = title(chapter)
+    shown[0]["title"] = inline(chapter)
+    allowed = policy.policy(
+        speaker_scripts(),
+        style_src_elem="'self' 'unsafe-inline'",  # reveal.js's, for print
+        frame_src="'self'",  # the speaker view shows the deck
+    )
     template = jinja2.Template((HERE / "page.html").read_text("utf-8"))
     text = template.render(
         book=book,
@@ -188,6 +177,6 @@ def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
         name=name,
         number=number,
         slides=shown,
-        policy=policy.meta(page_policy()),
+        policy=policy.meta(allowed),
     )
     return text + "\n", images

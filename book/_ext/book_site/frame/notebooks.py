@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 
 from tools.source import colab, taught
+from tools.source.address import Place
 
 from .built import pages
 from .repository import repository
@@ -21,8 +22,7 @@ def addressed(text: str, url: str, branch: str) -> str:
     notebook = nbformat.reads(text, as_version=4)
     if not any(c.source.startswith(colab.FIRST_LINE) for c in notebook.cells):
         return text
-    address = colab.Address(url, branch)
-    cell = colab.first_cell(address, colab.pins(taught.ROOT))
+    cell = colab.first_cell(Place(url, branch), colab.pins(taught.ROOT))
     colab.put_first_cell(notebook, cell)
     return nbformat.writes(notebook) + "\n"
 
