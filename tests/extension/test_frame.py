@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from book._ext.book_site.frame import foot, history, moved_pages, notebooks
+from book._ext.book_site.frame import beside, history, other_pages, page
 from book._ext.book_site.frame.policy import CHARSET, digest, guarded
 from book._ext.book_site.frame.repository import (
     Repository,
@@ -66,12 +66,12 @@ def test_the_repository_and_its_pages_are_known(url, base, known, address):
 )
 def test_colab_opens_what_it_can(url, student, link):
     found = app(url, student_path=student)
-    assert foot.colab(found, Path("book/one.ipynb")) == link
+    assert page.colab(found, Path("book/one.ipynb")) == link
 
 
 def test_a_downloaded_notebook_knows_where_the_rest_is():
     path = ROOT / f"{NOTEBOOKS[4]}.ipynb"
-    text = notebooks.addressed(path.read_text(), GITHUB, "v1")
+    text = beside.addressed(path.read_text(), GITHUB, "v1")
     pairs = zip(
         nbformat.read(path, 4).cells,
         nbformat.reads(text, 4).cells,
@@ -133,9 +133,9 @@ def test_a_page_keeps_its_history_under_a_new_name(tmp_path, monkeypatch):
     part = tmp_path / "part"  # services fetch the last commit alone
     run(tmp_path, "clone", "-q", "--depth=1", tmp_path.as_uri(), str(part))
     assert history.changes(part) == {}
-    for name in ("GIT_DIR", "PATH"):
-        monkeypatch.setenv(name, "nowhere")
-        assert history.changes(tmp_path) == {}
+    assert history.changes(tmp_path / "book") == {}
+    monkeypatch.setenv("PATH", "nowhere")
+    assert history.changes(tmp_path) == {}
 
 
 def test_the_policy_lets_a_page_s_own_scripts_run_and_no_other():
@@ -163,12 +163,12 @@ def test_an_old_address_that_leads_nowhere_is_refused(tmp_path, moved):
         env=SimpleNamespace(found_docs=there),
     )
     with pytest.raises(ValueError, match="moved_pages: "):
-        moved_pages.finish(app)
+        other_pages.write_moved(app)
 
 
 def test_an_old_address_arrives(browser, site, address):
     moved = {"book/old": "book/new", "book/old#part": "new"}
-    assert moved_pages.addresses(moved) == {
+    assert other_pages.addresses(moved) == {
         "book/old": {"": "new.html", "part": "../new.html"}
     }
     tab = browser.new_page()
