@@ -14,7 +14,7 @@ from book._ext.book_site.frame.repository import (
     published,
     repository,
 )
-from book._ext.book_site.pages import downloads, notation
+from book._ext.book_site.pages import downloads, glossary
 from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
 from tools.source import colab
 
@@ -148,9 +148,9 @@ def test_the_policy_lets_a_page_s_own_scripts_run_and_no_other():
 
 
 def test_a_symbol_is_said_in_letters():
-    assert notation.spoken(r"d_\text{model}") == "d_model"
-    assert notation.spoken(r"Q K^{\mathsf T}") == "Q K^ T"
-    assert notation.spoken(r"\hat m and token $t$") == "m and token $t$"
+    assert glossary.spoken(r"d_\text{model}") == "d_model"
+    assert glossary.spoken(r"Q K^{\mathsf T}") == "Q K^ T"
+    assert glossary.spoken(r"\hat m and token $t$") == "m and token $t$"
 
 
 @pytest.mark.parametrize(
