@@ -7,16 +7,17 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from book._ext.book_site.frame import beside, history, other_pages, page
+from book._ext.book_site.frame import beside, history, other_pages
 from book._ext.book_site.frame.policy import CHARSET, digest, guarded
 from book._ext.book_site.frame.repository import (
-    Repository,
+    colab,
     published,
     repository,
 )
 from book._ext.book_site.pages import downloads, glossary
 from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
-from tools.source import colab
+from tools.source import colab as fetching
+from tools.source.address import Place
 
 CHAPTER = "book/05_heads.html"
 GITHUB = "https://github.com/someone/book"
@@ -52,7 +53,7 @@ def app(url, **config):
 )
 def test_the_repository_and_its_pages_are_known(url, base, known, address):
     found = app(url, html_baseurl=base)
-    assert repository(found) == (known and Repository(known, "v1"))
+    assert repository(found) == (known and Place(known, "v1"))
     assert published(found) == address
 
 
@@ -66,7 +67,7 @@ def test_the_repository_and_its_pages_are_known(url, base, known, address):
 )
 def test_colab_opens_what_it_can(url, student, link):
     found = app(url, student_path=student)
-    assert page.colab(found, Path("book/one.ipynb")) == link
+    assert colab(found, Path("book/one.ipynb")) == link
 
 
 def test_a_downloaded_notebook_knows_where_the_rest_is():
@@ -78,9 +79,9 @@ def test_a_downloaded_notebook_knows_where_the_rest_is():
         strict=True,
     )
     ((old, new),) = [(a, b) for a, b in pairs if a.source != b.source]
-    address = colab.Address(GITHUB, "v1")
-    assert old.source.startswith(colab.FIRST_LINE)
-    assert new.source == colab.first_cell(address, colab.pins(ROOT))
+    address = fetching.Address(GITHUB, "v1")
+    assert old.source.startswith(fetching.FIRST_LINE)
+    assert new.source == fetching.first_cell(address, fetching.pins(ROOT))
 
 
 def test_pages_name_what_can_be_downloaded_as_it_comes_and_goes(

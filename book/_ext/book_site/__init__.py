@@ -48,12 +48,10 @@ def write_every_page(app, env):
 def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     format_of = [Path(part.__file__) for part in (answers, cells, taught)]
-    own = b"".join(
-        path.read_bytes() for path in [*sorted(HERE.rglob("*.py")), *format_of]
-    )
-    app.add_config_value(
-        "book_site_digest", hashlib.sha256(own).hexdigest(), "env"
-    )
+    own = [*sorted(HERE.rglob("*.py")), *sorted(HERE.rglob("*.md"))]
+    text = b"".join(path.read_bytes() for path in [*own, *format_of])
+    digest = hashlib.sha256(text).hexdigest()
+    app.add_config_value("book_site_digest", digest, "env")
     app.add_config_value("book_made_of", [], "env")
     app.add_config_value("moved_pages", {}, "html")
     app.add_config_value("student_path", "", "html")

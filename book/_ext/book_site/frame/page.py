@@ -8,6 +8,7 @@ from, how to report a mistake, and what has changed.
 import itertools
 import math
 from pathlib import Path
+from urllib.parse import urlencode
 
 from docutils import nodes
 from markupsafe import Markup
@@ -17,7 +18,7 @@ from .assets import image_sizes
 from .beside import NOTEBOOKS
 from .history import changes
 from .policy import of_theme
-from .repository import published, repository
+from .repository import colab, published, repository
 
 PICTURE = "_static/social.png"  # what a link to a page shows elsewhere
 SHOWN = 8  # changes; the older ones stand in the repository
@@ -63,16 +64,6 @@ def first_paragraph(doctree):
     return ""
 
 
-def colab(app, path: Path) -> str:
-    """Where Colab opens a chapter: "" if it cannot.
-
-    It is the students' edition if the configuration says where that lies.
-    """
-    known, student = repository(app), app.config.student_path
-    opened = Path(student, path.name) if student else path
-    return known.colab(opened.as_posix()) if known else ""
-
-
 def frame(app, pagename: str, title: str) -> dict:
     """What the template needs to know for both places of a page."""
     path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir)
@@ -80,11 +71,12 @@ def frame(app, pagename: str, title: str) -> dict:
     past = app.book_history.get(name, [])
     foot = {"changes": past[:SHOWN], "older": len(past) - SHOWN}
     if known:
-        foot["all_changes"] = known.changes(name)
-        foot["source"] = known.source(name)
         page = Markup(title).striptags()
         body = REPORT.format(page, "", "")  # `report.js` fills these places
-        foot["report"] = known.issue(f"Mistake: {page}", body)
+        issue = urlencode({"title": f"Mistake: {page}", "body": body})
+        foot["all_changes"] = f"{known.url}/commits/{known.branch}/{name}"
+        foot["source"] = f"{known.url}/blob/{known.branch}/{name}"
+        foot["report"] = f"{known.url}/issues/new?{issue}"
     return {
         "is_chapter": path.suffix == ".ipynb",
         "colab": colab(app, path),
