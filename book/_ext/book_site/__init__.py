@@ -4,7 +4,8 @@
 what the search knows, and `frame` stands around the pages and beside them.
 A module with `setup(app)` is set up, one with `finish(app)` completes a site
 whose pages have been written. The book's own small theme replaces the stock
-one, which loads 1.5 MB of icon script.
+one, which loads 1.5 MB of icon script; `theme/made` has the texts of pages
+that are made of data.
 """
 
 import hashlib
