@@ -7,7 +7,7 @@ import nbformat
 import pikepdf
 import pytest
 
-from book._ext.book_site.pages import slides as links
+from book._ext.book_site.pages import downloads
 from tests.browser.test_policy import assert_strict
 from tests.browser.visit import FONTS, HERE, PROBE, SETTLE, until
 from tests.built import notebook, quickly, served, slow
@@ -44,7 +44,7 @@ def decks(tmp_path_factory, pytestconfig):
     folder = tmp_path_factory.mktemp("slides")
     names = [ONE] if pytestconfig.getoption("quick") else DECKS
     tool.main([*(name[:2] for name in names), "--out", str(folder)])
-    return folder / links.FOLDER
+    return folder / downloads.DECKS
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def tab(request, decks, show):
     is_file = request.param == "as a file"
     server = nullcontext(f"{decks.parent.as_uri()}/")
     with server if is_file else served(decks.parent) as there:
-        yield show(f"{there}{links.FOLDER}/{ONE}.html").tab
+        yield show(f"{there}{downloads.DECKS}/{ONE}.html").tab
 
 
 def test_speaker_view_follows_and_leads(tab):
@@ -150,21 +150,21 @@ def test_a_chapter_and_the_page_for_teachers_lead_to_a_deck(
     decks, site, tmp_path
 ):
     found = {
-        f"book/{ONE}.html": f'<a href="../slides/{ONE}.html">Slides</a>',
-        f"{links.PAGE}.html": f'<a href="../../slides/{ONE}.html">4. ',
+        f"book/{ONE}.html": f'"../slides/{ONE}.html">Slides</a>',
+        f"{downloads.DECKS_PAGE}.html": f'"../../slides/{ONE}.html">4. ',
     }
     for page in found:
         (tmp_path / page).parent.mkdir(parents=True)
         shutil.copy(site / page, tmp_path / page)
-    file = tmp_path / links.FOLDER / f"{ONE}.html"
+    file = tmp_path / downloads.DECKS / f"{ONE}.html"
     file.parent.mkdir()
     for is_there in (False, True, True, False):
         shutil.copy(decks / file.name, file) if is_there else file.unlink(True)
-        links.link(tmp_path)
+        downloads.show(tmp_path)
         for page, link in found.items():
             text = (tmp_path / page).read_text()
             assert text.count(link) == is_there
-        assert (links.NONE in text) == (not is_there)
+        assert (downloads.NO_DECKS in text) == (not is_there)
 
 
 def test_a_chapter_without_slides_is_named(tmp_path, capsys):

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from book._ext.book_site.frame import foot, history, moved_pages, notebooks
+from book._ext.book_site.frame import beside, history, other_pages
 from book._ext.book_site.frame.policy import CHARSET, digest, guarded
 from book._ext.book_site.frame.repository import (
-    Repository,
+    colab,
     published,
     repository,
 )
-from book._ext.book_site.pages import downloads, notation
+from book._ext.book_site.pages import downloads, glossary
 from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
 from tools.source import colab
 from tools.source.address import Place
@@ -53,7 +53,7 @@ def app(url, **config):
 )
 def test_the_repository_and_its_pages_are_known(url, base, known, address):
     found = app(url, html_baseurl=base)
-    assert repository(found) == (known and Repository(known, "v1"))
+    assert repository(found) == (known and Place(known, "v1"))
     assert published(found) == address
 
 
@@ -67,12 +67,12 @@ def test_the_repository_and_its_pages_are_known(url, base, known, address):
 )
 def test_colab_opens_what_it_can(url, student, link):
     found = app(url, student_path=student)
-    assert foot.colab(found, Path("book/one.ipynb")) == link
+    assert colab(found, Path("book/one.ipynb")) == link
 
 
 def test_a_downloaded_notebook_knows_where_the_rest_is():
     path = ROOT / f"{NOTEBOOKS[4]}.ipynb"
-    text = notebooks.addressed(path.read_text(), GITHUB, "v1")
+    text = beside.addressed(path.read_text(), GITHUB, "v1")
     pairs = zip(
         nbformat.read(path, 4).cells,
         nbformat.reads(text, 4).cells,
@@ -134,9 +134,9 @@ def test_a_page_keeps_its_history_under_a_new_name(tmp_path, monkeypatch):
     part = tmp_path / "part"  # services fetch the last commit alone
     run(tmp_path, "clone", "-q", "--depth=1", tmp_path.as_uri(), str(part))
     assert history.changes(part) == {}
-    for name in ("GIT_DIR", "PATH"):
-        monkeypatch.setenv(name, "nowhere")
-        assert history.changes(tmp_path) == {}
+    assert history.changes(tmp_path / "book") == {}
+    monkeypatch.setenv("PATH", "nowhere")
+    assert history.changes(tmp_path) == {}
 
 
 def test_the_policy_lets_a_page_s_own_scripts_run_and_no_other():
@@ -149,9 +149,9 @@ def test_the_policy_lets_a_page_s_own_scripts_run_and_no_other():
 
 
 def test_a_symbol_is_said_in_letters():
-    assert notation.spoken(r"d_\text{model}") == "d_model"
-    assert notation.spoken(r"Q K^{\mathsf T}") == "Q K^ T"
-    assert notation.spoken(r"\hat m and token $t$") == "m and token $t$"
+    assert glossary.spoken(r"d_\text{model}") == "d_model"
+    assert glossary.spoken(r"Q K^{\mathsf T}") == "Q K^ T"
+    assert glossary.spoken(r"\hat m and token $t$") == "m and token $t$"
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_an_old_address_that_leads_nowhere_is_refused(tmp_path, moved):
         env=SimpleNamespace(found_docs=there),
     )
     with pytest.raises(ValueError, match="moved_pages: "):
-        moved_pages.finish(app)
+        other_pages.write_moved(app)
 
 
 def test_an_old_address_arrives(browser, site, address):
     moved = {"book/old": "book/new", "book/old#part": "new"}
-    assert moved_pages.addresses(moved) == {
+    assert other_pages.addresses(moved) == {
         "book/old": {"": "new.html", "part": "../new.html"}
     }
     tab = browser.new_page()

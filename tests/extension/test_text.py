@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 from docutils import nodes
 
-from book._ext.book_site.pages import nonbreaking, snippets
+from book._ext.book_site.pages import nonbreaking, previews
 from book._ext.book_site.pages.mathematics import formula
 from book._ext.book_site.search.index import keep_first_uses
-from book._ext.book_site.search.plain_text import Reader
-from book._ext.book_site.search.sections import Section
+from book._ext.book_site.search.sections import Reader, Section
 from book._ext.book_site.source.notebook import curly, in_summaries
 
 PAGE = Path(__file__).with_name("snippets.html").read_text()
@@ -170,7 +169,7 @@ def test_a_term_belongs_to_the_section_that_has_it_first():
     ],
 )
 def test_a_preview_says_what_stands_at_a_place(place, shown):
-    assert snippets.snippet(PAGE, place) == shown
+    assert previews.snippet(PAGE, place) == shown
 
 
 @pytest.mark.parametrize(
@@ -184,5 +183,5 @@ def test_a_preview_says_what_stands_at_a_place(place, shown):
 )
 def test_a_sentence_ends_where_a_reader_would_stop(begin, rest):
     closed = "</em>" if begin.startswith("<em>") else ""
-    text = snippets.part(f"<p>{begin}{rest}{closed}</p>", 0, "</p>").p
-    assert snippets.words(snippets.first_sentence(text)) == begin + closed
+    text = previews.part(f"<p>{begin}{rest}{closed}</p>", 0, "</p>").p
+    assert previews.words(previews.first_sentence(text)) == begin + closed

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from book._ext.book_site.frame import llms
+from book._ext.book_site.frame import beside
 from book._ext.book_site.pages import previews
 from book._ext.book_site.pages.library import Library, anchor
 from book._ext.book_site.pages.mathematics import formula as plain
@@ -247,7 +247,7 @@ def test_programs_find_every_page_as_text(site):
 
 
 def test_the_text_of_a_chapter_has_no_solution_and_no_picture(site, name):
-    path = site / llms.FOLDER / f"{name.removeprefix('book/')}.md"
+    path = site / beside.TEXTS / f"{name.removeprefix('book/')}.md"
     text = path.read_text()
     assert text.startswith(f"# {int(path.stem[:2])}. ")
     assert "raise NotImplementedError" in text

@@ -6,11 +6,7 @@ import re
 import pytest
 import yaml
 
-from book._ext.book_site.pages.teaching import (
-    chapter_text,
-    kill_table,
-    schedule_text,
-)
+from book._ext.book_site.pages import made
 from book._ext.book_site.source.chapters import chapters
 from tools.exercises import mutants, teaching
 from tools.exercises import tasks as exercises
@@ -88,18 +84,19 @@ EXERCISE = {
 
 
 def test_minutes_points_and_mutants_are_counted():
-    text = chapter_text([EXERCISE])
+    text = made.text("exercises", exercises=[EXERCISE])
     assert text.startswith("1 exercise, about 10 minutes, 1 point.")
     assert "**4.1 A window** (10 minutes · easy · variants · 1 point)" in text
     assert "1 typical mistake; 15 of 16 mutants noticed, 1 right too" in text
     assert r"- **x\_1 is \*all\***: Look at \`m\[0\]\`." in text
     other = EXERCISE | {"mutants": 9, "equivalent": 0}
-    text = kill_table([EXERCISE, other])
+    text = made.text("kill-rates", exercises=[EXERCISE, other])
     assert "24 mutants noticed of 25. Of the other 1" in text
     assert "| 4.1 A window | 1 | 9 of 9 |  |" in text
     session = {"when": "Monday", "class": "Draw.", "home": "rest"}
     session |= {"chapters": [4, 5], "exercises": ["window_mask"]}
-    text = schedule_text([session], BOOK, [EXERCISE])
+    sessions = made.sessions([session], BOOK, [EXERCISE])
+    text = made.text("schedule", sessions=sessions)
     minutes = sum(c.minutes for c in BOOK if c.number in (4, 5))
     assert f"read {minutes} minutes: [4. Masks](../04_masks.ipynb)" in text
     assert "exercise 4.1 (10 minutes, 1 point); rest |" in text

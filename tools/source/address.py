@@ -117,9 +117,8 @@ def git(root: Path, *arguments: str) -> str:
     named = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     command = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=named
-        )
+        done = subprocess.run(command, capture_output=True, env=named)
     except OSError:
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    said = done.stdout.decode(errors="replace").strip()
+    return said if done.returncode == 0 else ""

@@ -4,7 +4,8 @@
 what the search knows, and `frame` stands around the pages and beside them.
 A module with `setup(app)` is set up, one with `finish(app)` completes a site
 whose pages have been written. The book's own small theme replaces the stock
-one, which loads 1.5 MB of icon script.
+one, which loads 1.5 MB of icon script; `theme/made` has the texts of pages
+that are made of data.
 """
 
 import hashlib
@@ -48,12 +49,10 @@ def write_every_page(app, env):
 def setup(app):
     """Register all of it; a changed extension makes Sphinx start afresh."""
     format_of = [Path(part.__file__) for part in (answers, cells, taught)]
-    own = b"".join(
-        path.read_bytes() for path in [*sorted(HERE.rglob("*.py")), *format_of]
-    )
-    app.add_config_value(
-        "book_site_digest", hashlib.sha256(own).hexdigest(), "env"
-    )
+    own = [*sorted(HERE.rglob("*.py")), *sorted(HERE.rglob("*.md"))]
+    text = b"".join(path.read_bytes() for path in [*own, *format_of])
+    digest = hashlib.sha256(text).hexdigest()
+    app.add_config_value("book_site_digest", digest, "env")
     app.add_config_value("book_made_of", [], "env")
     app.add_config_value("moved_pages", {}, "html")
     app.add_config_value("student_path", "", "html")

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from book._ext.book_site.pages import slides as links
+from book._ext.book_site.pages import downloads
 from tools.editions.slides import deck, render
 from tools.source.taught import ROOT, chapters
 
@@ -32,7 +32,7 @@ def style() -> str:
 
 def put_files(site: Path) -> None:
     """What all decks load: scripts, style, and the fonts of the website."""
-    folder = site / links.FOLDER / "reveal"
+    folder = site / downloads.DECKS / "reveal"
     shutil.copytree(HERE / "vendor", folder, dirs_exist_ok=True)
     shutil.copy(HERE / "slides.js", folder)
     (folder / "slides.css").write_text(style(), "utf-8")
@@ -52,7 +52,7 @@ def put_deck(path: Path, site: Path, book: str) -> int:
     except deck.SlideError as error:
         sys.exit(f"{path.name}: {error}")
     text, images = render.page(slides, path.stem, book)
-    (site / links.FOLDER / f"{path.stem}.html").write_text(text, "utf-8")
+    (site / downloads.DECKS / f"{path.stem}.html").write_text(text, "utf-8")
     (site / "_images").mkdir(exist_ok=True)
     for name, png in images.items():
         if not (site / "_images" / name).exists():
@@ -72,13 +72,13 @@ def main(arguments: list[str] | None = None) -> int:
     for name in options.chapter or known:
         path = known.get(name, Path(name))
         if number := put_deck(path, options.out, book):
-            place = options.out / links.FOLDER / f"{path.stem}.html"
+            place = options.out / downloads.DECKS / f"{path.stem}.html"
             print(f"{place}: {number} slides")
         else:
             without.append(path.stem)
     if without:
         print(f"No cell has a slide type, so no slides: {', '.join(without)}")
-    links.link(options.out)
+    downloads.show(options.out)
     return 0
 
 

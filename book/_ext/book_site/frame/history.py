@@ -4,31 +4,20 @@ Without git, without the history, or with a part of it only, as services
 fetch it, the pages say nothing about it.
 """
 
-import subprocess
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-ENTRY, FIELD = "\x1e", "\x1f"
-SHOWN = 8  # changes; the older ones stand in the repository
+from tools.source.address import git
+
+ENTRY, FIELD = "\0", "\1"
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A commit that touched a page."""
 
     date: str
     subject: str
-
-
-def git(root: Path, *arguments: str) -> str | None:
-    """What git answers, or None if it cannot."""
-    command = ["git", "-C", str(root), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.decode(errors="replace")
 
 
 def parsed(log: str) -> dict[str, list[Change]]:
@@ -51,9 +40,9 @@ def parsed(log: str) -> dict[str, list[Change]]:
 
 def changes(root: Path) -> dict[str, list[Change]]:
     """The changes of each file below `book`, by its path."""
-    if git(root, "rev-parse", "--is-shallow-repository") != "false\n":
+    if git(root, "rev-parse", "--is-shallow-repository") != "false":
         return {}
-    form = f"--format={ENTRY}%as{FIELD}%s"
-    options = ["--no-merges", "-M", "--name-status", "--relative", form]
-    log = git(root, "-c", "core.quotePath=off", "log", *options, "--", "book")
-    return parsed(log or "")
+    form = "--format=%x00%as%x01%s"
+    options = ["--no-merges", "-M", "--name-status", form]
+    unquoted = ["-c", "core.quotePath=off"]
+    return parsed(git(root, *unquoted, "log", *options, "--", "book"))

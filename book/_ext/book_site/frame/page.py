@@ -1,20 +1,34 @@
-"""What the templates show of every page, but for its foot."""
+"""What the templates show of every page.
+
+Above a chapter stands one line of links: Colab, the notebook, PDF and slides
+where they have been made, the exercises. Below every page where it comes
+from, how to report a mistake, and what has changed.
+"""
 
 import itertools
 import math
 from pathlib import Path
+from urllib.parse import urlencode
 
 from docutils import nodes
 from markupsafe import Markup
 
 from ..pages.explorers import scripts_of
 from .assets import image_sizes
-from .foot import frame
+from .beside import NOTEBOOKS
+from .history import changes
 from .policy import of_theme
-from .repository import published
+from .repository import colab, published, repository
 
-THEME = Path(__file__).parents[1] / "theme"
 PICTURE = "_static/social.png"  # what a link to a page shows elsewhere
+SHOWN = 8  # changes; the older ones stand in the repository
+REPORT = """\
+**Page:** {}
+**Section:** {}
+**Passage:** {}
+
+**What is wrong:**
+"""
 ARIA_REPAIRS = {
     # The label would replace the words that the summary itself shows.
     ' aria-label="Toggle hidden content"': "",
@@ -31,41 +45,14 @@ SCRIPTS = {
     "quiz.js": 'class="quiz"',
 }
 
-# Strokes on a grid of 24, drawn for this book.
-ICONS = {
-    "menu": "M4 6h16M4 12h16M4 18h16",
-    "close": "M6 6l12 12M18 6L6 18",
-    "search": "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13M15.5 15.5L20 20",
-    "moon": "M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z",
-    "sun": "M12 8a4 4 0 1 0 0 8a4 4 0 1 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2"
-    "M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
-}
-
-
-def icon(name):
-    """An icon as inline SVG, in the colour of the text around it."""
-    return Markup(
-        '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">'
-        f'<path d="{ICONS[name]}"/></svg>'
-    )
-
 
 def hero():
-    """The picture on the title page: attention that moves along a text."""
-    cells = []
+    """The picture on the title page: how strong each of its squares is."""
     for row, column in itertools.product(range(7), range(34)):
         distance = column - (row + 0.5) * 34 / 7
         near = math.exp(-((distance / 3) ** 2))
         again = 0.5 * math.exp(-(((distance + 11) / 1.5) ** 2))
-        weight = 0.07 + 0.93 * max(near, again)
-        cells.append(
-            f'<rect x="{20 * column}" y="{20 * row}" width="18" '
-            f'height="18" rx="3" opacity="{weight:.2f}"/>'
-        )
-    return Markup(
-        '<svg class="hero" viewBox="0 0 678 138" aria-hidden="true">'
-        f"{''.join(cells)}</svg>"
-    )
+        yield 20 * column, 20 * row, 0.07 + 0.93 * max(near, again)
 
 
 def first_paragraph(doctree):
@@ -75,6 +62,27 @@ def first_paragraph(doctree):
         if len(text) >= 40:
             return text if len(text) <= 160 else text[:159].rstrip() + "…"
     return ""
+
+
+def frame(app, pagename: str, title: str) -> dict:
+    """What the template needs to know for both places of a page."""
+    path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir)
+    known, name = repository(app), path.as_posix()
+    past = app.book_history.get(name, [])
+    foot = {"changes": past[:SHOWN], "older": len(past) - SHOWN}
+    if known:
+        page = Markup(title).striptags()
+        body = REPORT.format(page, "", "")  # `report.js` fills these places
+        issue = urlencode({"title": f"Mistake: {page}", "body": body})
+        foot["all_changes"] = f"{known.url}/commits/{known.branch}/{name}"
+        foot["source"] = f"{known.url}/blob/{known.branch}/{name}"
+        foot["report"] = f"{known.url}/issues/new?{issue}"
+    return {
+        "is_chapter": path.suffix == ".ipynb",
+        "colab": colab(app, path),
+        "notebook": f"{NOTEBOOKS}/{path.name}",
+        "foot": foot,
+    }
 
 
 def prepare_page(app, pagename, templatename, context, doctree):
@@ -88,8 +96,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
     toc = context.get("toc", "")
     context |= {
         "body": image_sizes(app, body),
-        "icon": icon,
-        "policy": of_theme(THEME),
+        "policy": of_theme(),
         "hero": hero(),
         "has_math": 'class="math' in body,
         "scripts_here": [name for name in SCRIPTS if SCRIPTS[name] in body],
@@ -100,10 +107,18 @@ def prepare_page(app, pagename, templatename, context, doctree):
     if doctree:
         context["description"] = first_paragraph(doctree)
         context |= frame(app, pagename, context["title"])
+        app.book_pages[pagename] = context["title"], context["description"]
         if site := published(app):
             own = site + app.builder.get_target_uri(pagename)
             context |= {"own_address": own, "social_picture": site + PICTURE}
 
 
+def begin(app):
+    """Ask git once for all pages."""
+    app.book_history = changes(Path(app.srcdir))
+    app.book_pages = {}
+
+
 def setup(app):
+    app.connect("builder-inited", begin)
     app.connect("html-page-context", prepare_page)

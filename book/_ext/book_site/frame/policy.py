@@ -14,6 +14,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+LAYOUT = Path(__file__).parents[1] / "theme" / "layout.html"
 INLINE = re.compile(r"<script>(.*?)</script>", re.S)
 STYLES = re.compile(r"<style>(.*?)</style>", re.S)
 CHARSET = '<meta charset="utf-8">'
@@ -59,10 +60,9 @@ def meta(text: str) -> Markup:
 
 
 @cache
-def of_theme(folder: Path) -> Markup:
-    """The policy of what the theme makes; no inline script of it varies."""
-    text = "".join(path.read_text("utf-8") for path in folder.glob("*.html"))
-    return meta(policy(INLINE.findall(text)))
+def of_theme() -> Markup:
+    """The policy of the book's pages; no inline script of theirs varies."""
+    return meta(policy(INLINE.findall(LAYOUT.read_text("utf-8"))))
 
 
 def guarded(page: str) -> str:

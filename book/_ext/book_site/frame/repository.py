@@ -1,4 +1,4 @@
-"""Where links into the book's repository lead, and where its pages are.
+"""Where the book's repository is, and where its pages are.
 
 As long as `address` finds no repository, no page leads to a service or knows
 its own address.
@@ -7,60 +7,46 @@ its own address.
 import os
 import re
 from pathlib import Path
-from urllib.parse import urlencode
 
 from tools.source import address
 
 GITHUB = "https://github.com/"
+COLAB = "https://colab.research.google.com/github/"
 HOST = re.compile(r"https://(github|gitlab)\.com/([^/]+)/(.+)")
-PAGES = {"github": "github.io", "gitlab": "gitlab.io"}
 
 
-class Repository(address.Place):
-    """The repository, and what can be found there."""
-
-    def source(self, path: str) -> str:
-        """Where a file can be read."""
-        return f"{self.url}/blob/{self.branch}/{path}"
-
-    def changes(self, path: str) -> str:
-        """Where the history of a file can be read."""
-        return f"{self.url}/commits/{self.branch}/{path}"
-
-    def colab(self, path: str) -> str:
-        """Where Colab opens a notebook; only GitHub's can be opened."""
-        branch = self.branch if self.notebooks is None else self.notebooks
-        if not self.url.startswith(GITHUB) or not branch:
-            return ""
-        place = f"{self.url.removeprefix(GITHUB)}/blob/{branch}/{path}"
-        return f"https://colab.research.google.com/github/{place}"
-
-    def issue(self, title: str, body: str) -> str:
-        """The form for a new issue, filled in."""
-        filled = urlencode({"title": title, "body": body})
-        return f"{self.url}/issues/new?{filled}"
-
-    @property
-    def pages(self) -> str:
-        """Where the host publishes the pages if nobody says otherwise."""
-        found = HOST.fullmatch(self.url)
-        if not found:
-            return ""
-        host, owner, name = found.groups()
-        domain = f"{owner.lower()}.{PAGES[host]}"
-        folder = "" if name.lower() == domain else f"{name}/"
-        return f"https://{domain}/{folder}"
-
-
-def repository(app) -> Repository | None:
+def repository(app) -> address.Place | None:
     """The repository of the book; None as long as nobody has said it."""
     if not hasattr(app, "book_repository"):
         options = app.config.html_theme_options
         url = options.get("repository_url", "")
         branch = options.get("repository_branch", "main")
-        found = address.find(url, branch, Path(app.srcdir))
-        app.book_repository = found and Repository(**vars(found))
+        app.book_repository = address.find(url, branch, Path(app.srcdir))
     return app.book_repository
+
+
+def colab(app, path: Path) -> str:
+    """Where Colab opens a chapter: "" if it cannot, as GitHub has it not.
+
+    It is the students' edition if the configuration says where that lies.
+    """
+    known, student = repository(app), app.config.student_path
+    if not known or not known.url.startswith(GITHUB):
+        return ""
+    branch = known.branch if known.notebooks is None else known.notebooks
+    opened = Path(student, path.name) if student else path
+    place = f"{known.url.removeprefix(GITHUB)}/blob/{branch}"
+    return f"{COLAB}{place}/{opened.as_posix()}" if branch else ""
+
+
+def host_pages(url: str) -> str:
+    """Where the host of a repository publishes its pages, or ""."""
+    if not (found := HOST.fullmatch(url)):
+        return ""
+    host, owner, name = found.groups()
+    domain = f"{owner.lower()}.{host}.io"
+    folder = "" if name.lower() == domain else f"{name}/"
+    return f"https://{domain}/{folder}"
 
 
 def published(app) -> str:
@@ -71,8 +57,8 @@ def published(app) -> str:
     """
     known = repository(app)
     said = app.config.html_baseurl or os.environ.get("PAGES_URL", "")
-    site = f"{said.rstrip('/')}/" if said else known.pages if known else ""
-    edition = known.edition if known else ""
+    url, edition = (known.url, known.edition) if known else ("", "")
+    site = f"{said.rstrip('/')}/" if said else host_pages(url)
     return f"{site}{edition}/" if site and edition else site
 
 

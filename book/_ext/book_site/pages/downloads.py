@@ -1,17 +1,17 @@
 """What may lie beside the built site: two downloads, and the slides.
 
-`make pdf` and `make offline` put files there, and `make book` needs neither.
-So pages have places that are filled when all of them are finished, and again
-when something has been added: the list of downloads, the chapters' links to
-the PDF, and what `slides` fills.
+`make pdf`, `make offline` and `make slides` put files there, and `make book`
+needs none of them. So pages have places that are filled when all of them are
+finished, and again when something has been added: the chapters' links to the
+PDF and to their slides, the list of downloads, and for teachers that of all
+slides.
 """
 
 import re
 from html import escape
 from pathlib import Path
 
-PAGE = "book/download"
-FOLDER = "downloads"
+PAGE, FOLDER = "book/download", "downloads"
 PDF = "the-executable-transformer.pdf"
 OFFLINE = "the-executable-transformer-offline.zip"
 WORDS = {
@@ -19,6 +19,9 @@ WORDS = {
     OFFLINE: "The website as a zip, for reading without a network",
 }
 NONE = "This copy of the website was built without these files."
+DECKS_PAGE, DECKS = "book/teach/slides", "slides"
+NO_DECKS = "This copy of the website was built without them."
+TITLE = re.compile(r"<title>(.*?) · slides")
 
 
 def filled(text: str, begin: str, end: str, shown: str) -> str:
@@ -34,26 +37,18 @@ def with_list(text: str, name: str, lines: list[str], none: str) -> str:
     return filled(text, f'<div id="{name}">', "</div>", shown)
 
 
-def rewrite(page: Path, change) -> None:
+def with_link(text: str, name: str, label: str, address: str) -> str:
+    """A text with this link at the place of this name; "" is none."""
+    shown = f'<a href="{address}">{label}</a>' if address else ""
+    return filled(text, f"<!-- {name} -->", f"<!-- /{name} -->", shown)
+
+
+def rewrite(page: Path, change, *arguments) -> None:
     """Let a page be what `change` makes of it, and touch no other."""
     if page.exists():
         old = page.read_text("utf-8")
-        if (new := change(old)) != old:
+        if (new := change(old, *arguments)) != old:
             page.write_text(new, "utf-8")
-
-
-def link_chapters(site: Path, name: str, label: str, target) -> None:
-    """Fill a place above each chapter with a link, or with nothing.
-
-    Args:
-        name: of the place: it stands between `<!-- name -->` and another.
-        target: the address for a page, or "".
-    """
-    for page in (site / "book").glob("[0-9][0-9]_*.html"):
-        link = target(page)
-        shown = f'<a href="{link}">{label}</a>' if link else ""
-        ends = f"<!-- {name} -->", f"<!-- /{name} -->"
-        rewrite(page, lambda text, e=ends, s=shown: filled(text, *e, s))
 
 
 def listed(text: str, sizes: dict[str, int]) -> str:
@@ -67,12 +62,26 @@ def listed(text: str, sizes: dict[str, int]) -> str:
 
 
 def show(site: Path) -> None:
-    """Let the pages of a built site name what can be downloaded there."""
+    """Let the pages of a built site lead to what lies beside them."""
     files = [site / FOLDER / name for name in WORDS]
     sizes = {path.name: path.stat().st_size for path in files if path.exists()}
-    pdf = f"../{FOLDER}/{PDF}#nameddest=" if PDF in sizes else ""
-    link_chapters(site, "pdf", "PDF", lambda page: pdf and pdf + page.stem)
-    rewrite(site / f"{PAGE}.html", lambda text: listed(text, sizes))
+    rewrite(site / f"{PAGE}.html", listed, sizes)
+    decks = {
+        path.stem: TITLE.search(path.read_text("utf-8"))[1]
+        for path in sorted((site / DECKS).glob("[0-9][0-9]_*.html"))
+    }
+    lines = [
+        f'<a href="../../{DECKS}/{name}.html">{title}</a>'
+        for name, title in decks.items()
+    ]
+    decks_page = site / f"{DECKS_PAGE}.html"
+    rewrite(decks_page, with_list, "decks", lines, NO_DECKS)
+    for page in (site / "book").glob("[0-9][0-9]_*.html"):
+        name = page.stem
+        pdf = f"../{FOLDER}/{PDF}#nameddest={name}" if PDF in sizes else ""
+        rewrite(page, with_link, "pdf", "PDF", pdf)
+        deck = f"../{DECKS}/{name}.html" if name in decks else ""
+        rewrite(page, with_link, "slides", "Slides", deck)
 
 
 def finish(app) -> None:

@@ -1,20 +1,28 @@
-"""The glossary: its terms are targets, and first uses lead to them.
+"""Glossary and notation: entries are targets, and first uses lead to them.
 
 A chapter sets a term in bold where it first uses it. The first such place of
 a page becomes a link to the glossary, and the glossary says in which chapter
-the term is explained. Neither is written by hand.
+the term is explained. The first use of a symbol leads to its row on the page
+of notation. None of it is written by hand.
+
+A row is found by the symbols of its first cell and the code of its second.
+Not every symbol can be: a small letter, as in f(x), a word of code that means
+something else in other libraries, or what stands in two rows.
 """
 
 import re
+from collections import Counter
 
 from docutils import nodes
 
 from . import links
 
-PAGE = "book/glossary"
+PAGE, NOTATION = "book/glossary", "book/notation"
 SYNONYMS = re.compile(r"\s*[,()]\s*")
-APART = (nodes.block_quote, nodes.title)
 TITLE_LENGTH = 240  # characters of a definition that a mouse pointer shows
+SHAPE = re.compile(r"^\([^)]*\): ")
+TOO_COMMON = re.compile(r"[a-z]|\\varepsilon|S|[pz]_i")  # of one chapter, too
+APART = (nodes.block_quote, nodes.reference, nodes.title)
 
 
 def names(term: str) -> list[str]:
@@ -39,53 +47,105 @@ def anchor(term: str) -> str:
     return "term-" + re.sub(r"[^a-z0-9]+", "-", names(term)[0]).strip("-")
 
 
-def note_entries(app, doctree):
-    """Make each entry of the glossary a target.
+def terms(doctree) -> dict[str, tuple[str, str, list[str]]]:
+    """The entries of the glossary, as `entries_of` has them, as targets.
 
     Raises:
         ValueError: a term stands twice.
     """
-    if app.env.docname != PAGE:
-        return
-    entries = {}
+    found = {}
     for item in doctree.findall(nodes.definition_list_item):
         term, text = item[0].astext(), " ".join(item[1].astext().split())
         text = links.shortened(text, TITLE_LENGTH)
         item[0]["ids"] = [anchor(term)]
         for name in names(term):
-            if name in entries:
+            if name in found:
                 raise ValueError(f"the glossary has {name!r} twice")
-            entries[name] = (anchor(term), text, names(term))
-    app.env.metadata[PAGE]["book_entries"] = entries
+            found[name] = (anchor(term), text, names(term))
+    return found
 
 
-def entries_of(app) -> dict[str, tuple[str, str, list[str]]]:
-    """By each name: the place of the entry, its text, and all its names."""
-    return app.env.metadata[PAGE].get("book_entries", {})
+def signs(row: nodes.row) -> list[str]:
+    """The symbols and the code of a row by which it can be found."""
+    symbols = (node.astext() for node in row[0].findall(nodes.math))
+    code = (node.astext() for node in row[1].findall(nodes.literal))
+    return [
+        *(text for text in symbols if not TOO_COMMON.fullmatch(text)),
+        *(text for text in code if "_" in text),
+    ]
 
 
-def note_first_uses(app, doctree):
-    """Note what a page sets in bold, and in which section."""
-    if links.is_notebook(app, app.env.docname):
-        marks = [(key(node.astext()), node) for node in bold(doctree)]
-        links.note_places(app, "book_bold", marks)
+def spoken(text: str) -> str:
+    """A text with formulas as plain letters."""
+    plain = re.sub(r"\\(?:text|math\w+|hat|[lr]vert)\b|[\\{}]", "", text)
+    return " ".join(plain.split())
+
+
+def symbols(doctree) -> dict[str, tuple[str, str]]:
+    """The rows of the notation, as `entries_of` has them, as targets."""
+    count, known = Counter(), {}
+    bodies = doctree.findall(nodes.tbody)
+    rows = (row for body in bodies for row in body.findall(nodes.row))
+    for number, row in enumerate(rows, start=1):
+        row["ids"] = [place := f"notation-{number}"]
+        meaning = SHAPE.sub("", spoken(row[-1].astext()))
+        for name in set(signs(row)):
+            known[name] = place, f"{spoken(name)}: {meaning}"
+            count[name] += 1
+    return {name: known[name] for name in known if count[name] == 1}
+
+
+def note_entries(app, doctree):
+    """Make targets of the entries of both pages."""
+    document = app.env.docname
+    if made := {PAGE: terms, NOTATION: symbols}.get(document):
+        app.env.metadata[document]["book_entries"] = made(doctree)
+
+
+def entries_of(app, page=PAGE) -> dict:
+    """By each name: the place of the entry, its text; a term's names."""
+    return app.env.metadata[page].get("book_entries", {})
 
 
 def bold(doctree):
     """The bold texts of a page that can be terms."""
     for strong in doctree.findall(nodes.strong):
-        is_link = isinstance(strong.parent, nodes.reference)
-        if not is_link and not links.is_within(strong, APART):
+        if not links.is_within(strong, APART):
             yield strong
 
 
 def link_first_uses(app, doctree, docname):
-    """Let the first bold occurrence of each term lead to the glossary."""
-    entries = entries_of(app)
-    if links.is_notebook(app, docname):
-        found = [(b, find(b.astext(), entries)) for b in bold(doctree)]
-        marks = [(node, entries[name]) for node, name in found if name]
-        links.link_first_uses(marks, PAGE, "term")
+    """Let the first use of each term and symbol lead to its entry."""
+    if not links.is_notebook(app, docname):
+        return
+    known = entries_of(app)
+    marks = [(node, find(node.astext(), known)) for node in bold(doctree)]
+    lead(marks, known, PAGE, "term")
+    marks = [
+        (node, node.astext())
+        for node in doctree.findall(nodes.TextElement)
+        if isinstance(node, nodes.math | nodes.literal)
+        and not links.is_within(node, APART)
+    ]
+    lead(marks, entries_of(app, NOTATION), NOTATION, "symbol")
+
+
+def lead(marks, known, page, kind):
+    """Let the first mark of each entry lead to it."""
+    linked = set()
+    for node, name in marks:
+        place, title, *_ = known.get(name, ("", ""))
+        if place and place not in linked:
+            linked.add(place)
+            target = links.link("", page, place, reftitle=title)
+            target["classes"] = [kind]
+            node.replace_self(target)
+            target += node
+
+
+def bold_names(doctree):
+    """What a page sets in bold, as terms are compared."""
+    return [(key(node.astext()), node) for node in bold(doctree)]
 
 
 def link_chapters(app, doctree, docname):
@@ -93,7 +153,7 @@ def link_chapters(app, doctree, docname):
     if docname != PAGE:
         return
     entries, uses = entries_of(app), {}
-    for text, use in links.first_places(app, "book_bold").items():
+    for text, use in links.first_places(app, bold_names).items():
         if name := find(text, entries):
             uses.setdefault(entries[name][0], use)
     for item in doctree.findall(nodes.definition_list_item):
@@ -108,6 +168,5 @@ def link_chapters(app, doctree, docname):
 
 def setup(app):
     app.connect("doctree-read", note_entries)
-    app.connect("doctree-read", note_first_uses)
     app.connect("doctree-resolved", link_first_uses, priority=400)
     app.connect("doctree-resolved", link_chapters, priority=400)

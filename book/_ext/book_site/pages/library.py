@@ -23,7 +23,7 @@ from tools.source import taught
 
 from ..source.chapters import Chapter, chapters
 from . import reference
-from .links import first_places, link, note_places, pieces
+from .links import first_places, link, pieces
 
 LOGGER = getLogger(__name__)
 PAGE = "book/library_{}"
@@ -265,22 +265,19 @@ def fresh(env) -> Library:
     return library
 
 
-def note_definitions(app, doctree):
-    """Note in which section of a chapter each definition is taught."""
-    marks = []
+def taught_on(doctree):
+    """The definitions that a page shows, as (module, name)."""
     for block in doctree.findall(nodes.literal_block):
         if shown := taught.MARKER.match(block.astext()):
-            module = full_name(shown[1])
-            names = taught.definitions(block.astext())
-            marks += [((module, name), block) for name in names]
-    note_places(app, "book_taught", marks)
+            for name in taught.definitions(block.astext()):
+                yield (full_name(shown[1]), name), block
 
 
 def link_to_chapters(app, doctree, docname):
     """Say below each definition where it is taught."""
     lines = doctree.findall(nodes.paragraph)
     waiting = [line for line in lines if "book_taught" in line]
-    found = first_places(app, "book_taught") if waiting else {}
+    found = first_places(app, taught_on) if waiting else {}
     for node in waiting:
         if node["book_taught"] not in found:
             node.parent.remove(node)
@@ -294,5 +291,4 @@ def link_to_chapters(app, doctree, docname):
 def setup(app):
     app.add_directive("library", LibraryDirective)
     app.add_directive("library-map", LibraryMap)
-    app.connect("doctree-read", note_definitions)
     app.connect("doctree-resolved", link_to_chapters, priority=400)

@@ -1,14 +1,20 @@
 """Links between pages that the extension makes itself.
 
 A page is written before it is known where another one lies, so a link keeps
-its target until both are there.
+its target until both are there. A figure that the text names by its number is
+a link to it.
 """
 
+import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
 
 from ..source.chapters import chapters
+
+FIGURE = re.compile(r"\b[Ff]igure\s+(\d+\.\d+)\b")
+APART = (nodes.FixedTextElement, nodes.literal, nodes.reference, nodes.title)
 
 
 def is_notebook(app, document):
@@ -57,37 +63,35 @@ def section_of(node):
     return node["ids"][0], node[0].astext()
 
 
-def note_places(app, kind, marks):
-    """Note in which section a page first has each of these named nodes."""
-    found = app.env.metadata[app.env.docname][kind] = {}
-    for name, node in marks:
-        found.setdefault(name, section_of(node))
+@cache
+def first_places(app, marks):
+    """Where the chapters first have what `marks` finds: (chapter, section).
 
-
-def first_places(app, kind):
-    """Where the chapters first have what they note, as (chapter, section)."""
+    Args:
+        marks: makes of a page the names that it has, each with its node.
+    """
     found = {}
     for chapter in chapters(Path(app.srcdir)):
-        noted = app.env.metadata[chapter.document].get(kind, {})
-        for key, place in noted.items():
-            found.setdefault(key, (chapter, *place))
+        for name, node in marks(app.env.get_doctree(chapter.document)):
+            found.setdefault(name, (chapter, *section_of(node)))
     return found
 
 
-def link_first_uses(marks, document, kind):
-    """Let the first mark of each place lead to it.
+def link_figures(app, doctree, docname):
+    """Make links of the numbers of figures in the text of a page."""
+    known = {  # page and place by number
+        ".".join(map(str, number)): (document, place)
+        for document, kinds in app.env.toc_fignumbers.items()
+        for place, number in kinds.get("figure", {}).items()
+    }
 
-    Args:
-        marks: nodes, with the place on the page, what a pointer shows, more.
-        document: the page with the places.
-    """
-    linked = set()
-    for node, (place, title, *_) in marks:
-        if place not in linked:
-            linked.add(place)
-            target = link("", document, place, reftitle=title, classes=[kind])
-            node.replace_self(target)
-            target += node
+    def linked(found):
+        place = known.get(found[1])
+        return place and link(found[0], *place, classes=["figure-link"])
+
+    for text in list(doctree.findall(nodes.Text)):
+        if FIGURE.search(text) and not is_within(text, APART):
+            text.parent.replace(text, list(pieces(text, FIGURE, linked)))
 
 
 def resolve(app, doctree, docname):
@@ -102,4 +106,5 @@ def resolve(app, doctree, docname):
 
 
 def setup(app):
+    app.connect("doctree-resolved", link_figures, priority=400)
     app.connect("doctree-resolved", resolve)

@@ -18,14 +18,6 @@ LISTS = (GLOSSARY, "book/bibliography", "book/errata")
 FILE = "_static/search-index.js"
 START = "globalThis.bookIndex="
 ALIASES = Path(__file__).with_name("aliases.yml")
-OF_SPHINX = (  # what its own search would need
-    "searchindex.js",
-    "_static/doctools.js",
-    "_static/documentation_options.js",
-    "_static/language_data.js",
-    "_static/searchtools.js",
-    "_static/sphinx_highlight.js",
-)
 CHAPTER = re.compile(r"/\d\d_\w+\.html$")
 
 
@@ -93,11 +85,9 @@ def search_page(app):
 
 
 def finish(app):
-    """Write the script, and take away what Sphinx would search with."""
+    """Write the script."""
     text = json.dumps(content(app), ensure_ascii=False, separators=(",", ":"))
     Path(app.outdir, FILE).write_text(f"{START}{text};\n", encoding="utf-8")
-    for name in OF_SPHINX:
-        Path(app.outdir, name).unlink(missing_ok=True)
 
 
 def begin(app):
