@@ -1,16 +1,19 @@
 """Pages of the built site in a browser."""
 
+from functools import cache
+
 import pytest
 
-from tests.browser.record import Records
+from tests.browser.record import Recorder
 from tests.browser.visit import CHAPTER, Visit
 from tests.built import slow
 
 
 @pytest.fixture(scope="session")
 def record(browser, site, address, pytestconfig):
-    """`record(page, device)` says what a page told when it was loaded."""
-    return Records(browser, site, address, pytestconfig.getoption("quick"))
+    """`record(page, device)`: what a page told when it was loaded, once."""
+    quick = pytestconfig.getoption("quick")
+    return cache(Recorder(browser, site, address, quick).ask)
 
 
 @pytest.fixture(params=["http", slow("file")])

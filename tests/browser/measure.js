@@ -22,15 +22,8 @@
     const texts = box ? [...link.querySelectorAll("text")] : [];
     return texts.filter((text) => !inside(rect(text), rect(box)));
   });
-  const apart = (one, other) =>
-    one.right <= other.left ||
-    one.left >= other.right ||
-    one.bottom <= other.top ||
-    one.top >= other.bottom;
-  const covering = all("main figure .zoom-button").filter((button) => {
-    const image = button.closest("figure").querySelector("img");
-    return !apart(rect(button), rect(image));
-  });
+  const covering = all("main figure .zoom-button").filter((button) =>
+    rect(button).top < rect(button.closest("figure").querySelector("img")).bottom);
   // What follows a formula without a blank, and stands on the next line.
   const stranded = all("span.math").filter((formula) => {
     const text = formula.nextSibling;

@@ -49,19 +49,14 @@ def violations(tab, inside="html", **options):
     return tab.evaluate(RUN, [inside, {"runOnly": LEVELS} | options])
 
 
-class Records:
-    """`visit(page, device)` loads a page once and says what it told."""
+class Recorder:
+    """Its `ask(page, device)` loads a page and says what it told."""
 
     def __init__(self, browser, site, address, quick):
         self.roots = dict.fromkeys(SIZES, address)
         self.roots["file"] = f"{site.as_uri()}/"
         self.browser, self.quick = browser, quick
-        self.visits, self.known = {}, {}
-
-    def __call__(self, page, device):
-        if (page, device) not in self.known:
-            self.known[page, device] = self.ask(page, device)
-        return self.known[page, device]
+        self.visits = {}
 
     def ask(self, page, device):
         width, height = SIZES[device]

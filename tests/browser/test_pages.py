@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.browser.record import Records
+from tests.browser.record import Recorder
 from tests.browser.visit import CHAPTER, HERE
 from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly, served
 
@@ -132,7 +132,7 @@ def faults(browser, tmp_path_factory):
     (folder / "page.html").write_text(text)
     (folder / "favicon.ico").touch()
     with served(folder) as there:
-        yield Records(browser, folder, there, quick=True)
+        yield Recorder(browser, folder, there, quick=True).ask
 
 
 @pytest.mark.parametrize("device", ["phone", "desktop", "file"])
@@ -140,7 +140,7 @@ def test_every_fault_of_a_page_is_told(faults, device):
     told = faults("page.html", device)
     elsewhere = "http://127.0.0.1:9/elsewhere.png"
     assert elsewhere in told["requests"]
-    lacks = {"elsewhere.png", "missing.png", "given-up.txt"}
+    lacks = {"elsewhere.png", "missing.png"}
     assert lacks <= {url.rpartition("/")[2] for url in told["failures"]}
     assert "from a script" in told["messages"]
     assert ("from a button" in told["messages"]) == (device != "phone")

@@ -1,9 +1,10 @@
 """The cards that show where a link leads."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.record import assert_legible
-from tests.browser.visit import CHAPTER, comes, in_view
+from tests.browser.visit import CHAPTER, expect_in_view
 from tests.built import first_quick
 
 DATA = f"/_static/previews/{CHAPTER.removesuffix('.html')}.js"
@@ -65,9 +66,7 @@ def test_pointer_and_focus_show_where_a_link_leads(visit, tab, card, kind):
 @pytest.mark.slow
 def test_the_pointer_may_go_to_the_card_and_rest_there(tab, card):
     point_at(link(tab))
-    card.wait_for()
-    box = card.bounding_box()
-    tab.mouse.move(box["x"] + 20, box["y"] + 20)
+    card.hover()
     tab.wait_for_timeout(600)
     assert card.is_visible()
     tab.mouse.move(5, 500)
@@ -98,7 +97,7 @@ def test_a_card_fits_the_window_and_hides_no_link(tab, card, width, block):
         target.evaluate("(a, block) => a.scrollIntoView({ block })", block)
         target.press("Shift")
         card.wait_for()
-        assert in_view(card)
+        expect_in_view(card)
         box, own = card.bounding_box(), target.bounding_box()
         below = box["y"] >= own["y"] + own["height"] - 1
         assert below or box["y"] + box["height"] <= own["y"] + 1
@@ -144,4 +143,4 @@ def test_cards_work_as_a_file_and_on_a_page_without_formulas(opened, site):
         "a.blur(); a.setAttribute('href', '#x')"
     )
     first.press("Shift")
-    assert comes(tab, lambda: tab.locator(sheet).count() == 1)
+    expect(tab.locator(sheet)).to_have_count(1)

@@ -13,7 +13,7 @@ from nbformat.v4 import new_markdown_cell
 from PIL import Image
 
 from tests.browser.record import assert_legible
-from tests.browser.visit import in_view
+from tests.browser.visit import expect_in_view
 from tests.built import (
     DOCUMENTS,
     HAS_ADDRESS,
@@ -207,7 +207,7 @@ def test_a_report_names_the_section_and_quotes_what_is_selected(visit):
     assert not near.is_visible()
     tab.evaluate(SELECT, "#scores > p:last-of-type")
     near.wait_for()
-    assert in_view(near)
+    expect_in_view(near)
     tab.route("https://github.com/**", lambda r: r.fulfill(body="ok"))
     with tab.expect_request(NEW_ISSUE) as request:
         near.click()

@@ -3,16 +3,16 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.record import assert_legible
-from tests.browser.visit import in_view, until
+from tests.browser.visit import expect_in_view, until
 from tests.built import slow
 
 CHAPTER = "book/04_masks.html"
 OPTIONS = "#search-list a:not(.all-results)"
 RESULTS = "#search-results a"
 FIELD = ".book-search input"
-FOCUSED = "document.activeElement.matches('.book-search input')"
 MARKS = "[...(CSS.highlights.get('search') || [])].map(String)"
 
 
@@ -26,7 +26,7 @@ def typed(request, opened, address):
 
 def press_slash(tab, query):
     tab.keyboard.press("/")
-    until(tab, FOCUSED)
+    expect(tab.locator(FIELD)).to_be_focused()
     tab.keyboard.type(query)
     tab.wait_for_selector(OPTIONS)
 
@@ -34,13 +34,12 @@ def press_slash(tab, query):
 def test_results_come_while_one_types(typed):
     options = typed.tab.locator(OPTIONS)
     before = options.first.inner_text()
-    assert in_view(options.first)
+    expect_in_view(options.first)
     typed.tab.locator(FIELD).fill("einsum")
-    listed = typed.tab.locator("#search-list").filter(has_text="einsum")
-    listed.wait_for()
+    expect(typed.tab.locator("#search-list")).to_contain_text("einsum")
     assert options.first.inner_text() != before
     typed.tab.locator(FIELD).fill("")
-    assert not options.first.is_visible()
+    expect(options.first).not_to_be_visible()
 
 
 def test_the_keyboard_does_all(typed):
@@ -48,64 +47,64 @@ def test_the_keyboard_does_all(typed):
     field, options = tab.locator(FIELD), tab.locator("#search-list a")
     chosen = tab.locator("#search-list [aria-selected=true]")
     assert chosen.count() == 0
-    for key, number in (("Down", 0), ("Down", 1), ("Up", 0), ("Up", None)):
+    for key, number in (("Down", 0), ("Down", 1), ("Up", 0)):
         tab.keyboard.press(f"Arrow{key}")
         active = field.get_attribute("aria-activedescendant")
-        if number is None:
-            assert active is None and chosen.count() == 0
-        else:
-            assert active == options.nth(number).get_attribute("id")
-            assert chosen.get_attribute("id") == active and in_view(chosen)
+        assert active == options.nth(number).get_attribute("id")
+        assert chosen.get_attribute("id") == active
+        expect_in_view(chosen)
     tab.keyboard.press("ArrowUp")
-    assert "All" in chosen.inner_text() and in_view(chosen)
+    assert field.get_attribute("aria-activedescendant") is None
+    assert chosen.count() == 0
+    tab.keyboard.press("ArrowUp")
+    assert "All" in chosen.inner_text()
+    expect_in_view(chosen)
     for _ in range(3):
         tab.keyboard.press("ArrowDown")
     target = chosen.get_attribute("href").partition("#")[2]
     tab.keyboard.press("Enter")
     tab.wait_for_url(f"**#{target}")
-    assert in_view(tab.locator(f"#{target} > h2").first)
+    expect_in_view(tab.locator(f"#{target} > h2").first)
 
 
 @pytest.mark.slow
-def test_the_list_fits_and_closes(typed):
-    """By a click beside it, or by Escape, which then empties the field."""
+def test_the_list_fits_and_escape_closes_it(typed):
+    """Then browsers empty the field, and last a narrow menu closes."""
     tab, width = typed.tab, typed.tab.viewport_size["width"]
-    combobox = {"name": "Search the book", "expanded": True}
-    assert tab.get_by_role("combobox", **combobox).is_visible()
+    field, panel = tab.locator(FIELD), tab.locator(".search-panel")
+    named = {"name": "Search the book"}
+    combobox = tab.get_by_role("combobox", **named, expanded=True)
+    expect(combobox).to_be_visible()
     listbox = tab.get_by_role("listbox", name="Results")
     assert listbox.get_by_role("option").count() >= 8
-    field, panel = tab.locator(FIELD), tab.locator(".search-panel")
     assert tab.evaluate("document.scrollingElement.scrollWidth") <= width
     box = panel.bounding_box()
     assert 0 <= box["x"] and box["x"] + box["width"] <= width
     assert panel.evaluate("(p) => p.scrollWidth <= p.clientWidth")
-    is_narrow = tab.locator(".menu-button").is_visible()
-
-    def open_again():
-        tab.keyboard.press("ArrowDown")
-        tab.wait_for_selector(OPTIONS)
-
-    if not is_narrow:
-        tab.mouse.click(width - 8, 700)  # where nothing stands
-        assert not panel.is_visible()
-        field.focus()
-        open_again()
     tab.keyboard.press("Escape")
-    assert not panel.is_visible()
+    expect(panel).not_to_be_visible()
+    expect(combobox).to_have_count(0)
     assert field.input_value() == "kv cache" and field.is_visible()
-    assert field.get_attribute("aria-expanded") == "false"
-    open_again()
-    tab.keyboard.press("Escape")
-    if is_narrow:  # the menu closes last; first browsers empty the field
+    tab.keyboard.press("ArrowDown")
+    expect(panel).to_be_visible()
+    for _ in range(2):
         tab.keyboard.press("Escape")
-        assert field.input_value() == "" and field.is_visible()
+    assert field.input_value() == ""
+    if tab.locator(".menu-button").is_visible():
         tab.keyboard.press("Escape")
-        assert not field.is_visible()
-        return
+        expect(field).not_to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_click_beside_the_list_closes_it_and_enter_shows_all(typed):
+    tab = typed.tab
+    if tab.viewport_size["width"] > 992:
+        tab.mouse.click(tab.viewport_size["width"] - 8, 700)
+        expect(tab.locator(".search-panel")).not_to_be_visible()
+        tab.locator(FIELD).focus()
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/search.html?q=kv+cache")
-    tab.wait_for_selector(RESULTS)
-    assert tab.locator(RESULTS).count() > 8
+    expect(tab.locator(RESULTS).nth(8)).to_be_visible()
 
 
 @pytest.mark.slow
@@ -163,19 +162,17 @@ def test_marks_go_by_a_press_on_the_button_too(opened, address):
 def test_the_search_page_keeps_the_query_in_its_address(opened, root):
     tab = opened(f"{root}search.html?q=einsum").tab
     tab.wait_for_selector(RESULTS)
-    field = tab.locator("main [name=q]")
+    field, marks = tab.locator("main [name=q]"), tab.locator("main li mark")
     assert field.input_value() == "einsum"
     field.fill("overflow")
-    marks = tab.locator("#search-results mark")
-    marks.filter(has_text="overflow").first.wait_for()
+    expect(marks.filter(has_text="overflow").first).to_be_visible()
     assert tab.url.endswith("search.html?q=overflow")
     found = re.compile("overflow(s|ed|ing)?", re.I)
     assert all(map(found.fullmatch, marks.all_text_contents()))
     field.press("ArrowDown")
-    focused = "document.activeElement.closest('#search-results li')"
-    assert tab.evaluate(f"!!{focused} && !{focused}.previousElementSibling")
+    expect(tab.locator(RESULTS).first).to_be_focused()
     tab.keyboard.press("ArrowUp")
-    assert tab.evaluate("document.activeElement.name") == "q"
+    expect(field).to_be_focused()
 
 
 @pytest.mark.slow
@@ -194,11 +191,11 @@ def test_a_lost_index_is_said_and_asked_for_again(
     tab.goto(address + page)
     tab.locator(field).fill("mask")
     said = tab.locator(status)
-    said.get_by_text("The search could not be loaded").wait_for()
+    expect(said).to_contain_text("The search could not be loaded")
     tab.unroute("**/search-index.js")
     tab.locator(field).fill("masks")
     tab.wait_for_selector(link)
-    assert re.fullmatch(r"\d+ sections", said.inner_text())
+    expect(said).to_have_text(re.compile(r"^\d+ sections$"))
 
 
 @pytest.mark.slow
@@ -212,4 +209,4 @@ def test_without_scripts_the_form_leads_to_the_contents(window, address):
     assert "needs JavaScript" in tab.locator("noscript p").inner_text()
     hrefs = [link.get_attribute("href") for link in links.all()]
     assert {"book/04_masks.html", "book/04_masks.html#padding"} <= {*hrefs}
-    assert in_view(links.first)
+    expect_in_view(links.first)

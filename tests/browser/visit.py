@@ -4,8 +4,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Error
+from playwright.sync_api import Error, expect
 
+expect.set_options(timeout=30_000)  # a machine may be busy
 HERE = Path(__file__).parent
 CHAPTER = "book/05_heads.html"
 PROBE = (HERE / "probe.js").read_text()
@@ -45,32 +46,17 @@ def until(tab, expression, arg=None):
         arg: what it is given.
     """
     asked = expression if arg is None else f"({expression})(arg)"
-
-    def is_true():
-        with suppress(Error):  # while another page comes
-            return tab.evaluate(f"(arg) => Boolean({asked})", arg)
-
-    if not comes(tab, is_true):
-        raise TimeoutError(f"this never became true: {expression}")
-
-
-def comes(tab, condition):
-    """Does a function of no arguments come to hold, also on a busy machine?"""
     for _ in range(600):
-        if condition():
-            return True
+        with suppress(Error):  # while another page comes
+            if tab.evaluate(f"async (arg) => Boolean(await {asked})", arg):
+                return
         tab.wait_for_timeout(50)
-    return False
+    raise TimeoutError(f"this never became true: {expression}")
 
 
-def in_view(locator):
-    """Does the element stand in the window?"""
-    window, box = locator.page.viewport_size, locator.bounding_box()
-    return (
-        box is not None
-        and 0 <= box["x"] <= box["x"] + box["width"] <= window["width"]
-        and 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
-    )
+def expect_in_view(locator):
+    """All of the element comes to stand in the window."""
+    expect(locator).to_be_in_viewport(ratio=1)
 
 
 @dataclass
@@ -79,29 +65,20 @@ class Visit:
 
     tab: object
     requests: list = field(default_factory=list)
-    begun: dict = field(default_factory=dict)  # on which page, by request
-    pages: int = 0
     failures: list = field(default_factory=list)
     messages: list = field(default_factory=list)
 
     def __post_init__(self):
         self.tab.add_init_script(COUNT_SHIFTS)
-        self.tab.on("request", self.note_request)
+        self.tab.on("request", lambda r: self.requests.append(r.url))
         self.tab.on("requestfailed", self.note_failure)
         self.tab.on("response", self.note_refusal)
         self.tab.on("console", lambda m: self.messages.append(m.text))
         self.tab.on("pageerror", lambda e: self.messages.append(str(e)))
 
-    def note_request(self, request):
-        self.requests.append(request.url)
-        if request.is_navigation_request():
-            self.pages += request.frame == self.tab.main_frame
-        self.begun[request] = self.pages
-
     def note_failure(self, request):
         """A page that is left takes its unfinished requests with it."""
-        left = self.begun[request] < self.pages
-        if not (left and request.failure == "net::ERR_ABORTED"):
+        if request.failure != "net::ERR_ABORTED":
             self.failures.append(request.url)
 
     def note_refusal(self, response):

@@ -109,7 +109,7 @@ class Shown:
             self.page.keyboard.press(key)
 
     def follow(self, steps):
-        """Press keys and look where they led; see KEYS in `samples.py`."""
+        """Press keys and look where they led; see KEYS in `test_every.py`."""
         for keys, wanted in steps:
             if isinstance(keys, dict):
                 self.set(**keys)

@@ -12,10 +12,9 @@ from playwright.sync_api import expect
 
 from kit.dates import generate, splits
 from kit.explorers import beams
-from kit.trained import date_model
 from lib.beams import beam_search
 from tests.browser.explorers.shown import close, number
-from tests.browser.explorers.test_engine import LIMIT, rounded
+from tests.browser.explorers.test_dates import LIMIT, halves
 from tests.built import notebook
 
 OWN = "a date of yours"
@@ -109,9 +108,8 @@ def test_a_box_is_pressed(shown):
 
 def test_each_step_is_the_librarys(show, few):
     """After as many tokens, for dates that a reader types."""
-    trained = date_model()
-    model, target = rounded(trained.model), trained.target
-    names = beams.signs(target)
+    trained = halves()
+    names = beams.signs(trained.target)
     shown = show(sample())
     shown.get("combobox").select_option(OWN)
     assert "Ask it" in shown.text(".note")
@@ -124,7 +122,9 @@ def test_each_step_is_the_librarys(show, few):
         alpha = beams.ALPHA * penalty
         (steps,) = shown.each([{"width": width, "penalty": penalty}], BOXES)
         source = torch.tensor([trained.source.encode(text)])
-        search = partial(beam_search, model, source, length_penalty=alpha)
+        search = partial(
+            beam_search, trained.model, source, length_penalty=alpha
+        )
         assert len(steps) == search(width, limit=LIMIT).ids.shape[2]
         for count, step in enumerate(steps, start=1):
             found = search(width, limit=count)

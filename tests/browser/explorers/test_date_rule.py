@@ -11,12 +11,12 @@ from kit.dates import generate, splits, write
 from kit.explorers.dates import examples
 from tests.browser.explorers.test_dates import (
     ON,
+    answer,
     iso_of,
     part,
     sample,
     tiles,
     type_in,
-    weights_of,
     written,
 )
 
@@ -96,7 +96,7 @@ def test_little_confidence_is_said(shown):
     """A right answer that was nearly a guess is doubted, too."""
     text = "Thursday, November 29, 1979"
     shown.set(text=text)
-    p, _ = weights_of(text)
+    _, p, _ = answer(text)
     least, place = p.max(-1).values.min(0)
     expect(part(shown, "verdict")).to_have_text(
         "1979-11-29. ⚠ Unsure: the text says this date, but the model gave "

@@ -1,5 +1,10 @@
-"""The date explorer: what it shows is what the library computes."""
+"""The date explorer: what it shows is what the library computes.
 
+The page computes in float64, as `date_model` does, so both must agree to the
+last digits, with the weights as the page loads them (float16).
+"""
+
+import copy
 import functools
 from pathlib import Path
 
@@ -20,13 +25,15 @@ from lib.heads import record_weights
 from lib.training import Recipe, Trainer
 from lib.transformer import Transformer, TransformerConfig
 from tests.browser.explorers.shown import close, number
-from tests.browser.explorers.test_engine import LIMIT, rounded, silenced
 from tests.browser.visit import until
+from tools.editions import weights
 
+LIMIT = 16
 CROSS = "decoder.blocks.0.cross_attention"
 SELF = "decoder.blocks.0.self_attention"
 ENCODER = "encoder.blocks.0.attention"
 PLACES = {"cross": CROSS, "self": SELF, "encoder": ENCODER}
+HEADS = ["mean", "head 0", "head 1", "head 2", "head 3"]
 TEXT = "dimanche 3 mars 2019"
 BOOK = "the book's weights"
 LIVE = "document.querySelector('date-explorer').live"
@@ -36,6 +43,18 @@ ON = """(async () => {
   explorer.value = explorer.start;
 })()"""
 INK = "(cell) => Number(cell.style.getPropertyValue('--w'))"
+# What can be taken away; and it is taken away.
+INTACT = {"silent": [], "pads": 0}
+INTACT |= dict.fromkeys(["positions", "scale", "causal", "padding"], True)
+LESS = [
+    {"silent": [f"{CROSS}.1", f"{SELF}.3", f"{ENCODER}.0"]},
+    {"positions": False},
+    {"scale": False},
+    {"causal": False},
+    {"pads": 12},
+    {"pads": 12, "padding": False},
+]
+LESS.append(functools.reduce(dict.__or__, LESS))
 KEYS = [
     ("Tab Tab", "A date in words"),
     ("Tab Tab Tab Enter", {"text": "March 3rd, 2019", "step": 9}),
@@ -56,8 +75,10 @@ def sample():
 @functools.cache
 def halves():
     """The date model with the weights that the page has: float16."""
-    found = date_model()
-    return found._replace(model=rounded(found.model))
+    found = copy.deepcopy(date_model())
+    for weight in found.model.parameters():
+        weight.data = weight.data.half().double()
+    return found
 
 
 @pytest.fixture
@@ -86,16 +107,6 @@ def tiles(shown):
     return part(shown, "tiles").first.get_by_role("button")
 
 
-def ids_of(text):
-    return torch.tensor([halves().source.encode(" ".join(text.split()))])
-
-
-def tokens_of(text, model=None):
-    """What the library writes: every token, the end too."""
-    ids = greedy(model or halves().model, ids_of(text), LIMIT)[0]
-    return signs_of(ids.tolist())
-
-
 def signs_of(ids):
     """How the page writes these tokens."""
     signs = {"<pad>": "∅", "<bos>": "⊢", "<eos>": "end"}
@@ -103,8 +114,26 @@ def signs_of(ids):
     return [signs.get(name, name) for name in names]
 
 
+def answer(text, model=None, pads=0, causal=True):
+    """What the library writes: every token, and the end.
+
+    Returns:
+        The tokens, the share of each in each step, the weights of each view.
+    """
+    model = model or halves().model
+    ids = halves().source.encode(" ".join(text.split())) + [0] * pads
+    ids = torch.tensor([ids])
+    written = greedy(model, ids, LIMIT)
+    given = torch.cat([torch.ones_like(ids[:, :1]), written[:, :-1]], dim=1)
+    every = torch.ones(1, 1, *2 * [given.shape[1]], dtype=torch.bool)
+    with record_weights(model) as found:
+        logits = model(ids, given, None, None if causal else every)[0]
+    views = {view: found[name][0] for view, name in PLACES.items()}
+    return signs_of(written[0].tolist()), logits.softmax(-1), views
+
+
 def iso_of(text, model=None):
-    return "".join(tokens_of(text, model)).removesuffix("end")
+    return "".join(answer(text, model)[0]).removesuffix("end")
 
 
 def written(shown):
@@ -112,38 +141,45 @@ def written(shown):
     return "".join(tiles(shown).all_inner_texts()).removesuffix("end")
 
 
-def given(text):
-    """The source, and BOS with what is written, but for the last token."""
-    ids = ids_of(text)
-    written = greedy(halves().model, ids, LIMIT)[:, :-1]
-    return ids, torch.cat([torch.ones_like(ids[:, :1]), written], dim=1)
-
-
-def weights_of(text):
-    """The shares of the tokens in each step, and the weights of each view."""
-    with record_weights(halves().model) as weights:
-        logits = halves().model(*given(text))[0]
-    found = {view: weights[name][0] for view, name in PLACES.items()}
-    return logits.softmax(-1), found
-
-
-def assert_weights(shown, expected, within):
-    """Those that are drawn, and those that a screen reader reads."""
+def assert_shows(shown, model=None, within=1e-9, **state):
+    """What it writes and draws in a state is what the library computes."""
+    shown.set(**state)
+    state = shown.value
+    text, view, step = state["text"], state["view"], state["step"]
+    pads, causal = state["pads"], state["causal"]
+    tokens, p, _ = answer(text, model, pads)  # each token sees those before it
+    *_, views = answer(text, model, pads, causal)
+    assert tiles(shown).all_inner_texts() == tokens
+    heads = torch.cat([views[view].mean(0, keepdim=True), views[view]])
+    looks = heads[HEADS.index(state["head"])]
+    # What is drawn, and what a screen reader reads.
     for read, room in ((INK, 0), ("(c) => Number(c.textContent)", 5.01e-3)):
-        row = f"(row) => [...row.cells].slice(1).map({read})"
-        close(shown.all(".look tbody tr", row), expected, within + room)
-
-
-def assert_tops(shown, p, step):
-    """The likeliest tokens of a step, with their shares and bars."""
+        rows = f"(row) => [...row.cells].slice(1).map({read})"
+        close(shown.all(".look tbody tr", rows), looks, within + room)
+    row = looks[state["row"] if view == "encoder" else step]
+    close(shown.all(".look .bars td", INK), row, within)
+    future = len(looks) * (len(looks) - 1) / 2 * causal
+    padding = len(looks) * pads * state["padding"]
+    hidden = future if view == "self" else padding
+    assert part(shown, "unseen").count() == hidden
     share, ids = p[step].topk(5)
-    names = signs_of(ids.tolist())
-    assert shown.all(".tops dt") == names
+    assert shown.all(".tops dt") == signs_of(ids.tolist())
     close(shown.numbers(".tops .number"), share, 6e-3)
-    close(shown.all(".tops i", INK), share, 1e-3)
+    close(shown.all(".tops i", INK), share, within)
+    if view == "cross" and pads == 0:
+        after = "".join(tokens[:step]) or "nothing"
+        sign = {" ": "␣"}.get(text[row.argmax()], text[row.argmax()])
+        most = f"most at {sign} {row.max():.2f}"
+        where = most if row.max() >= 0.05 else "everywhere a little."
+        assert shown.text(".note").startswith(
+            f"Writing {tokens[step]} after {after}, it looks {where}"
+        )
 
 
-# --- Before the model is there
+def test_the_files_of_the_page_are_not_stale():
+    for name, text in weights.texts().items():
+        stored = (FILES / name).read_text(encoding="utf-8")
+        assert stored == text, "run `make weights`"
 
 
 def test_the_examples_are_shown_without_the_model(show, few):
@@ -152,15 +188,9 @@ def test_the_examples_are_shown_without_the_model(show, few):
     assert len(languages) == len(dates.LANGUAGES)
     for example in examples()[: few(10, 2)]:
         shown.get("button", example["language"], exact=True).click()
-        text = example["text"]
-        assert shown.value["text"] == text
-        assert tiles(shown).all_inner_texts() == tokens_of(text)
-        p, weights = weights_of(text)
-        assert_weights(shown, weights["cross"].mean(0), 2e-3)
-        shown.get("radio", "2").check()
-        assert_weights(shown, weights["cross"][2], 2e-3)
-        shown.get("radio", "mean").check()
-        assert_tops(shown, p, shown.value["step"])
+        assert shown.value["text"] == example["text"]
+        for head in ("mean", "head 2"):
+            assert_shows(shown, within=2e-3, head=head)
     assert shown.element.evaluate("(e) => e.live === null")
     assert not part(shown, "frame summary").first.is_visible()
     shown.set(text="3 mars 2020")
@@ -173,33 +203,62 @@ def test_the_examples_are_shown_without_the_model(show, few):
 
 def test_what_is_written_and_drawn_is_what_torch_computes(live, few):
     shown = live()
-    for n, example in enumerate(generate(splits()["test"], few(60, 9), 3)):
-        text = example.text
-        type_in(shown, text)
-        tokens = tokens_of(text)
-        assert tiles(shown).all_inner_texts() == tokens
-        p, weights = weights_of(text)
-        view, head = [*PLACES][n % 3], ["mean", 0, 1, 2, 3][n % 5]
-        for seen in (view, "cross"):
-            shown.set(view=seen)
-            shown.get("radio", str(head), exact=True).check()
-            heads = {
-                "mean": weights[seen].mean(0),
-                **dict(enumerate(weights[seen])),
-            }
-            assert_weights(shown, heads[head], 1e-9)
-        step = n % len(tokens)
-        shown.set(step=step)
-        assert_tops(shown, p, step)
-        row = heads[head][step]
-        close(shown.all(".look .bars td", INK), row, 1e-9)
-        after = "".join(tokens[:step]) or "nothing"
-        sign = {" ": "␣"}.get(text[row.argmax()], text[row.argmax()])
-        most = f"most at {sign} {row.max():.2f}"
-        where = most if row.max() >= 0.05 else "everywhere a little."
-        assert shown.text(".note").startswith(
-            f"Writing {tokens[step]} after {after}, it looks {where}"
-        )
+    for n, example in enumerate(generate(splits()["test"], few(100, 9), 3)):
+        state = {"text": example.text, "view": [*PLACES][n % 3]}
+        assert_shows(shown, **state, head=HEADS[n % 5], step=n % 10)
+
+
+def without(silent=(), scale=True, positions=True, padding=True, **_):
+    """The library's model without these parts.
+
+    Heads are silenced in chapter 12's way: zero columns in the output matrix.
+    """
+    model = copy.deepcopy(halves().model)
+    for head in silent:
+        name, number = head.rsplit(".", 1)
+        columns = slice(16 * int(number), 16 * int(number) + 16)
+        model.get_submodule(name).out_proj.weight[:, columns] = 0
+    if not positions:
+        model.positions.table.zero_()
+    if not padding:
+        model.source_mask = lambda ids: torch.ones_like(ids)[:, None, None] > 0
+    if not scale:  # by so much it would shorten
+        for name in PLACES.values():
+            projection = model.get_submodule(name).in_proj
+            projection.weight[:64] *= 4
+            projection.bias[:64] *= 4
+    return model
+
+
+def test_without_its_parts_it_is_the_library_without_them(live, few):
+    shown = live()
+    for example in generate(splits()["test"], few(9, 1), seed=15):
+        for less in LESS:
+            shown.set(text=example.text, **INTACT | less)
+            for n, view in enumerate(PLACES):
+                assert_shows(shown, without(**less), view=view, head=HEADS[n])
+
+
+def test_boxes_silence_heads(live):
+    shown = live()
+    part(shown, "frame summary").first.click()
+    for legend in ("decoder, cross", "decoder, self", "encoder"):
+        group = shown.get("group", f"heads: {legend}")
+        group.get_by_role("checkbox", name="2").uncheck()
+    silent = [f"{name}.2" for name in PLACES.values()]
+    assert shown.value["silent"] == silent
+    assert written(shown) == iso_of(TEXT, without(silent))
+
+
+def test_without_the_causal_mask_all_rows_are_read_at_once(live):
+    shown = live()
+    shown.set(causal=False)
+    tokens, p, _ = answer(TEXT, causal=False)
+    best = signs_of(p.argmax(-1).tolist())
+    _, row = part(shown, "tiles").all()
+    assert row.get_by_role("button").all_inner_texts() == best
+    wrong = sum(one != other for one, other in zip(best, tokens, strict=True))
+    assert row.locator(".wrong").count() == wrong > 0
 
 
 def test_beams_are_listed_with_their_scores(live):
@@ -207,7 +266,7 @@ def test_beams_are_listed_with_their_scores(live):
     part(shown, "frame summary").nth(1).click()
     for text, width in ((TEXT, 4), ("3 ma 20", 2), ("1 fevri 1999", 8)):
         shown.set(text=text, width=width)
-        ids = ids_of(text)
+        ids = torch.tensor([halves().source.encode(text)])
         found = beam_search(halves().model, ids, width, limit=LIMIT)
         rows = shown.all(".beams tr")[1:]
         for row, ids, *scores in zip(
@@ -219,51 +278,6 @@ def test_beams_are_listed_with_their_scores(live):
         part(shown, "beams button").nth(1).click()
         assert written(shown) == halves().target.decode(found.ids[0, 1])
         shown.set(picked=0)
-
-
-def test_what_is_taken_away_is_missing(live):
-    shown, silent = live(), []
-    part(shown, "frame summary").first.click()
-    for name, legend in {
-        f"{CROSS}.2": "heads: decoder, cross",
-        f"{SELF}.0": "heads: decoder, self",
-        f"{ENCODER}.1": "heads: encoder",
-    }.items():
-        silent.append(name)
-        group = shown.get("group", legend)
-        group.get_by_role("checkbox", name=name[-1]).uncheck()
-        model = silenced(halves().model, silent)
-        assert written(shown) == iso_of(TEXT, model)
-    shown.get("button", "Start again").click()
-    assert written(shown) == iso_of(TEXT)
-    shown.get("checkbox", "positions").uncheck()
-    assert written(shown) != iso_of(TEXT)
-    assert "⚠ Wrong" in shown.text(".verdict")
-
-
-def test_masks_hide_and_without_them_more_is_seen(live):
-    shown = live()
-    unseen = part(shown, "unseen")
-    right = iso_of(TEXT)
-    for state, is_right, hidden in (
-        ({"pads": 12}, True, 12 * 11),
-        ({"padding": False}, False, 0),
-        ({"pads": 0, "padding": True, "view": "self"}, True, 11 * 10 / 2),
-        # Without the causal mask all rows are read at once.
-        ({"causal": False}, True, 0),
-    ):
-        shown.set(**state)
-        assert (written(shown) == right) == is_right
-        assert unseen.count() == hidden
-    source, target = given(TEXT)
-    every = torch.ones(1, 1, 11, 11, dtype=torch.bool)
-    best = halves().model(source, target, None, every)[0].argmax(-1).tolist()
-    _, row = part(shown, "tiles").all()
-    found = row.get_by_role("button").all_inner_texts()
-    assert found == signs_of(best)
-    pairs = zip(found, tokens_of(TEXT), strict=True)
-    wrong = sum(one != other for one, other in pairs)
-    assert row.locator(".wrong").count() == wrong > 0
 
 
 # --- While a reader types
@@ -292,7 +306,7 @@ def test_what_cannot_be_read_is_said_instead_of_an_answer(live):
 
 def test_while_it_writes_the_field_is_the_readers_own(show):
     """A reader types the next date, asks for it, or for nothing at all."""
-    shown = show(sample(), apart=True)
+    shown = show(sample())
     field, clock = shown.get("textbox"), shown.page.clock
     verdict, seen = part(shown, "verdict"), part(shown, "tile:visible")
     clock.install(time=0)  # a tile comes when it is moved
@@ -342,48 +356,43 @@ def file_field(shown):
     return shown.element.locator("input[type=file]")
 
 
-def assert_writes_as(shown, model, name):
-    """It has the weights of this file, and writes as this model."""
-    shown.page.wait_for_function(
-        f"(name) => {LIVE.removesuffix('.live')}.value.weights === name",
-        arg=name,
-    )
-    text = shown.value["text"]
-    assert written(shown) == iso_of(text, model.double().eval())
-    assert written(shown) != iso_of(text)
+DROP = """([bytes, name]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([Uint8Array.from(bytes)], name));
+  const frame = document.querySelector(".explorer").shadowRoot
+    .querySelector(".frame");
+  for (const type of ["dragover", "drop"])
+    frame.dispatchEvent(new DragEvent(type, { dataTransfer }));
+}"""
 
 
-def test_a_checkpoint_of_chapter_11_is_taken(live, tmp_path):
-    mine = trainer()
+def test_a_checkpoint_and_a_state_dict_are_taken(live, tmp_path):
+    """One by its field, one is dropped; and the book's own come back."""
+    mine, path = trainer(), tmp_path / "mine.safetensors"
     for weight in mine.average.parameters():
         weight.data *= 1.5
-    path = tmp_path / "mine.safetensors"
     save_checkpoint(mine, path)
+    plain = [*save(mine.model.state_dict())]
     shown = live()
     back, field = shown.get("button", "Back to"), file_field(shown)
     assert not back.is_visible()
-    field.set_input_files(path)
-    assert_writes_as(shown, mine.average, path.name)
-    back.click()
-    assert written(shown) == iso_of(TEXT)
-
-
-@pytest.mark.slow
-def test_a_state_dict_is_taken_when_it_is_dropped(live):
-    mine, name = trainer().model.double(), "plain.safetensors"
-    shown = live()
-    content = shown.page.evaluate_handle(
-        "([bytes, name]) => { const data = new DataTransfer();"
-        "data.items.add(new File([Uint8Array.from(bytes)], name));"
-        "return data }",
-        [[*save(mine.state_dict())], name],
-    )
-    for event in ("dragover", "drop"):
-        part(shown, "frame").dispatch_event(event, {"dataTransfer": content})
-    assert_writes_as(shown, mine, name)
-    shown.get("button", "Start again").click()
-    assert shown.value["weights"] == BOOK
-    assert written(shown) == iso_of(TEXT)
+    for model, name, take, leave in (
+        (mine.average, path.name, lambda: field.set_input_files(path), back),
+        (
+            mine.model,
+            "plain",
+            lambda: shown.page.evaluate(DROP, [plain, "plain"]),
+            shown.get("button", "Start again"),
+        ),
+    ):
+        take()
+        expect(part(shown, "frame")).to_contain_text(f"writes with {name}.")
+        assert shown.value["weights"] == name
+        wanted = iso_of(TEXT, model.double().eval())
+        assert written(shown) == wanted != iso_of(TEXT)
+        leave.click()
+        assert shown.value["weights"] == BOOK
+        assert written(shown) == iso_of(TEXT)
 
 
 WEIGHT = "tables.output.weight"

@@ -1,27 +1,44 @@
-"""What holds for every explorer: it is readable, reachable and quiet."""
+"""What holds for every explorer: it is readable, reachable and quiet.
 
-import gzip
-import re
+A `test_<name>.py` beside this file that has a function `sample` takes part.
+It may also have
+
+- `FULLEST`: values at which there is most to read;
+- `KEYS`: keys that a reader presses one after the other, or a value to begin
+  anew with, and where the keyboard then is, or a part of the value;
+- `SAYS`: a value, a part by its selector, and its words.
+"""
+
+import json
 from html import escape
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from book._ext.book_site.pages.explorers import scripts_of
-from kit.explorers import source
-from tests.browser.explorers.samples import SAMPLES, listed
-from tests.browser.explorers.shown import jupyter_page_of, page_of
+from tests.browser.explorers.shown import PROBES, jupyter_page_of, page_of
 from tests.built import first_quick
 from tools.source.cells import without_scripts
 
-# No other file, no code from text, no attribute that a policy would refuse.
-FORBIDDEN = re.compile(
-    r"\b(fetch|eval|import|Function)\b\s*\(|innerHTML|XMLHttp|\bstyle="
+HERE = Path(__file__)
+MODULES = {
+    path.stem.removeprefix("test_"): import_module(
+        f".{path.stem}", __package__
+    )
+    for path in sorted(HERE.parent.glob("test_*.py"))
+    if path != HERE
+}
+SAMPLES = {
+    name: module.sample
+    for name, module in MODULES.items()
+    if hasattr(module, "sample")
+}
+FULLEST, KEYS, SAYS = (
+    {name: getattr(MODULES[name], what, []) for name in SAMPLES}
+    for what in ("FULLEST", "KEYS", "SAYS")
 )
 LIGHT = "(e) => getComputedStyle(e).colorScheme === 'light'"
-POLICY = (
-    '<meta http-equiv="Content-Security-Policy" content="default-src '
-    "'none'; script-src 'nonce-n'\">"
-)
 SCREENS = {
     "small": {"width": 320},
     "phone": {"width": 360, "height": 740, "touch": True},
@@ -30,7 +47,6 @@ SCREENS = {
     "dark": {"dark": True},
     "wide": {"width": 1440},
 }
-FULLEST, KEYS, SAYS = map(listed, ("FULLEST", "KEYS", "SAYS"))
 # What `core.js` does for all is asked of one at once.
 any_of = pytest.mark.parametrize("name", first_quick(SAMPLES), indirect=True)
 
@@ -102,18 +118,6 @@ def test_it_works_in_a_sandbox_as_in_colab(explorer, show):
     frame.locator(f"{explorer.tag}[data-ready]").wait_for()
 
 
-@any_of
-def test_a_policy_against_inline_styles_changes_nothing(explorer, show):
-    def strict(html, dark):
-        html = html.replace("<script data", '<script nonce="n" data')
-        page = page_of(html, dark).replace("<meta ", f"{POLICY}<meta ", 1)
-        return re.sub("<style>.*?</style>", "", page, flags=re.DOTALL)
-
-    root = "(e) => getComputedStyle(e.shadowRoot.querySelector('.frame'))"
-    radius = f"{root}.borderTopLeftRadius"
-    assert show(explorer, home=strict).element.evaluate(radius) == "8px"
-
-
 def test_what_fails_to_build_gives_way_to_its_children(browser):
     html = SAMPLES["softmax"]()._repr_html_()
     assert "this.build(root);" in html
@@ -135,7 +139,7 @@ def test_on_paper_and_without_scripts_its_children_are_read(explorer, show):
     shown.page.emulate_media(media="print")
     assert child.is_visible()
     assert not shown.get("button").first.is_visible()
-    shown = show(explorer, script=False)
+    shown = show(explorer, java_script_enabled=False)
     assert shown.element.locator("> *").first.is_visible()
 
 
@@ -146,9 +150,74 @@ def test_the_page_needs_no_copy_of_the_scripts(explorer):
     assert scripts_of(html) == explorer.scripts
 
 
-def test_its_script_is_small_and_strict(explorer):
-    text = source(explorer.scripts[1:])
-    most = 14_000 if "engine" in explorer.scripts else 6_000
-    assert len(gzip.compress(text.encode())) < most
-    assert text.count('"use strict";\n') == len(explorer.scripts) - 1
-    assert not FORBIDDEN.search(text)
+# --- In the system's Firefox
+
+ALL = "[...document.querySelectorAll('.explorer')]"
+ONE = "document.querySelector('.explorer')"
+END = '<p><a href="#main">The end</a></p>'
+ACTIVE = f"{ONE}.shadowRoot.activeElement"
+# All that it says in each of some states, and its value.
+TRY = """((e, states) => [{}, ...states].map((state) => {
+  e.value = { ...e.start, ...state };
+  return [e.value, e.shadowRoot.textContent];
+}))(%s, %s)"""
+AGAIN = f"{ONE}.shadowRoot.querySelector('button')"
+
+
+@pytest.fixture
+def visit(firefox, tmp_path):
+    """Open a page of explorers; at the end, its console is empty."""
+
+    def open_page(*explorers, width=1100):
+        html = "\n".join(e._repr_html_() for e in explorers) + END
+        path = tmp_path / "page.html"
+        path.write_text(page_of(html), encoding="utf-8")
+        firefox.open(path.as_uri(), width)
+        return firefox
+
+    yield open_page
+    assert firefox.messages == []
+
+
+@pytest.mark.slow
+def test_all_explorers_live_on_one_page(visit):
+    firefox = visit(*(sample() for sample in SAMPLES.values()))
+    ready = f"{ALL}.map((e) => e.hasAttribute('data-ready'))"
+    assert firefox.evaluate(ready) == [True] * len(SAMPLES)
+
+
+@pytest.mark.slow
+def test_it_says_the_same_as_in_chromium(explorer, name, visit, show):
+    """On a phone, which it fits; what has a model asks it."""
+    states = FULLEST[name] + [state for state, *_ in SAYS[name]]
+    code = TRY % (ONE, json.dumps(states))
+    page = show(explorer).page
+    firefox = visit(explorer, width=320)
+    for problem in ("smallTargets", "smallText"):
+        assert firefox.evaluate(f"{PROBES}.{problem}()") == []
+    wide = "document.documentElement.scrollWidth"
+    assert firefox.evaluate(wide) <= firefox.evaluate("innerWidth") == 320
+    ask = f"void {ONE}.ask?.({ONE}.value.text)"
+    said = [(one.evaluate(ask), one.evaluate(code)) for one in (firefox, page)]
+    assert said[0] == said[1]
+
+
+@pytest.mark.slow
+def test_keys_change_it_and_start_again(explorer, visit):
+    firefox = visit(explorer)
+    first = firefox.evaluate(f"{ONE}.value")
+    firefox.evaluate(f"{AGAIN}.focus()")
+    changed = 0
+    for _ in range(60):
+        firefox.press("Tab")
+        if firefox.evaluate(f"{PROBES}.active()") == "The end":
+            break
+        is_list = firefox.evaluate(f"!!{ACTIVE}?.matches('select')")
+        firefox.press(*["ArrowRight", "Space"][: 2 - is_list])
+        changed += firefox.evaluate(f"{ONE}.value") != first
+    else:
+        pytest.fail("the keyboard does not come to the end")
+    assert changed
+    firefox.evaluate(f"{AGAIN}.focus()")
+    firefox.press("Enter")
+    assert firefox.evaluate(f"{ONE}.value") == first

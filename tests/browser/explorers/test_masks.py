@@ -77,6 +77,9 @@ SAYS = [
     ({"where": "encoder"}, "tbody th", [*"I like tea now PAD PAD".split()]),
     ({"where": "cross"}, "tbody th", [*"BOS ich mag Tee PAD".split()]),
     ({"convention": "module"}, ".sum > .joins", "|"),
+    # Between two sentences nothing is causal.
+    ({}, "label:has(:disabled)", []),
+    ({"where": "cross"}, "label:has(:disabled:not(:checked))", "causal"),
     (
         {"pads": {"source": [False] * 6, "target": [True] + [False] * 4}},
         ".warn",
@@ -185,11 +188,3 @@ def test_with_any_pads_it_is_that_of_the_library(shown, seed):
         empty = int((~mask.any(1)).sum())
         alarm = f"{empty} rows may attend to nothing."
         assert (alarm in said) == (empty > 1)
-
-
-def test_between_two_sentences_nothing_is_causal(shown):
-    shown.get("radio", "across").check()
-    causal = shown.get("checkbox", "causal")
-    assert causal.is_disabled() and not causal.is_checked()
-    shown.get("radio", "decoder").check()
-    assert causal.is_enabled() and causal.is_checked()
