@@ -11,19 +11,17 @@ globalThis.tell = ([source, target, change, limit]) => {
   const memory = model.encode(source);
   const plain = (x) => ArrayBuffer.isView(x) ? [...x]
     : Array.isArray(x) ? x.map(plain) : x;
-  const rows = ({ data, cols }) => Array.from({ length: data.length / cols },
-    (_, r) => [...data.slice(r * cols, (r + 1) * cols)]);
   const whole = model.decode(memory, target);
   let cache = model.begin(memory);
   const stepped = target.map((id) => {
     const step = model.step(cache, id);
     cache = step.cache;
-    return rows(step.logits).at(-1);
+    return plain(step.logits).at(-1);
   });
   return {
     written: [...model.write(memory, limit)].map(({ token }) => token),
     stepped,
-    tensors: { logits: rows(whole.logits), self: plain(whole.self),
+    tensors: { logits: plain(whole.logits), self: plain(whole.self),
       cross: plain(whole.cross), encoder: plain(memory.encoder) },
   };
 };
