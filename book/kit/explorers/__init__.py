@@ -7,12 +7,13 @@ scripts beside the modules draw the rest, on the site and in a notebook.
 A new one is a module with one function, `<name>_explorer`, which returns
 `Explorer(tag, fallback, **attributes)`: the fallback is computed by the
 library, attributes are JSON. `<tag>.js` is a plain script on `core.js`:
-`static state` names the fields that a reader chooses, `build(root)` makes it,
+`static state` has the fields that a reader chooses, `build(root)` makes it,
 `update()` draws it; what is made anew keeps the focus by its `data-key`.
-`this.slider`, `toggle`, `choice` and `select` make controls, and colours are
-`var(--fg)`, `--hi`, `--c-query`. The chapter has a sentence that says what to
-do, a cell with that one call and the tags `hide-input` and `explorer`, a
-question that only its use can answer, and a check of the answer. `sample()` in
+`this.slider`, `toggle`, `choice` and `select` make controls, `this.part` what
+is drawn each time; colours are `var(--fg)`, `--hi`, `--c-query`. The chapter
+has a sentence that says what to do, a cell with that one call and the tags
+`hide-input` and `explorer`, a question that only its use can answer, and a
+check of the answer. `sample()` in
 tests/browser/explorers/test_<name>.py enters it in what every explorer is
 asked; there, what it shows is compared with torch. The date model runs in the
 page: `engine.js` is lib/transformer.py once more, for that model alone.
@@ -38,8 +39,8 @@ class Explorer:
         tag: its name, which is that of its script too.
         fallback: HTML that says the same, with the values it starts with.
         scripts: more scripts of this folder that its own one needs.
-        attributes: what the script reads as `this.data(name)`; anything
-            that JSON can say.
+        attributes: fields of the script, as `this.name`; anything that JSON
+            can say.
     """
 
     def __init__(self, tag, fallback, scripts=(), **attributes):

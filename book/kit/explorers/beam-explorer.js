@@ -11,9 +11,7 @@
   define("beam-explorer", class extends Base {
     static title = "Beam search";
     static css = `
-      form { display: flex; flex-wrap: wrap; gap: 0.5rem;
-        margin: 0 0 0.8rem; }
-      form input { flex: 1 1 12rem; min-width: 0; }
+      form { margin-bottom: 0.8rem; }
       .frame { --next: 6.8rem; }
       .tree { position: relative; margin: 0.3rem 0 0 2.4rem;
         width: calc(var(--cols) * var(--next));
@@ -46,14 +44,11 @@
         .box, .box b { font-size: 0.75rem; }
       }`;
 
-    static state = ["source", "text", "width", "penalty", "step", "row", "col"];
+    static state = { source: "", text: "", width: 3, penalty: false,
+      step: Infinity, row: Infinity, col: 0 };
 
     build(root) {
-      this.trees = this.data("trees");
-      this.alpha = this.data("alpha");
-      Object.assign(this, { source: this.data("source"), penalty: false,
-        width: this.data("width"), text: "", step: Infinity, row: Infinity,
-        col: 0, steps: [], failed: "", live: null });
+      Object.assign(this, { steps: [], failed: "", live: null });
       this.legend = h("p", { class: "legend" });
       this.drawn = h("div", { class: "scroll", tabindex: -1, role: "group",
         "aria-label": "The steps of the search",
@@ -140,8 +135,8 @@
 
     asking() {
       const { form, field, send, offer } = globalThis.LiveDates.form(
-        this.data("kilobytes"), (text) => this.ask(text));
-      this.inputs.push(() => {
+        this.kilobytes, (text) => this.ask(text));
+      this.redraws.push(() => {
         form.hidden = this.source !== OWN;
         if (this.text) field.value = this.text;
         send.textContent = this.live ? "Ask it" : offer;

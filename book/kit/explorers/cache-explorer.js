@@ -91,13 +91,9 @@
         .counts { font-size: 0.8rem; }
       }`;
 
-    static state = ["length", "width", "step"];
+    static state = { length: 6, width: 64, step: 4 };
 
     build(root) {
-      this.tokens = this.data("tokens");
-      this.length = this.data("length");
-      this.width = 64;
-      this.step = this.data("step");
       this.back = button("◀ Back", () => this.go(this.step - 1));
       this.next = button("Next ▶", () => this.go(this.step + 1));
       this.run = button("Play", () => this.play(!this.timer));

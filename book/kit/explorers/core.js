@@ -126,6 +126,8 @@
         minmax(min(100%, 16rem), 1fr)); }
     .sliders label:has(output) { display: grid; grid-template-columns:
       var(--names, 6.9rem) minmax(0, 1fr) var(--said, 4.8rem); }
+    form { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0; }
+    form input { flex: 1 1 12rem; min-width: 0; }
     .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem;
       margin: 0.5rem 0; padding: 0; list-style: none; }
     .legend > *, .legend dt, .facts dt { display: flex; gap: 0.4rem;
@@ -175,6 +177,9 @@
     return made;
   };
 
+  /** A function from numbers between two to places between two. */
+  const linear = ([low, high], [first, last]) => (n) =>
+    first + (n - low) / (high - low) * (last - first);
   /** What a chart stands on: lines at some heights, a scale, its name.
    * `x` and `y` say where a number stands; `words` are those of the scale. */
   const axes = ({ x, y, left, right, bottom, levels, level = String, scale,
@@ -191,23 +196,29 @@
       name ? text((left + right) / 2, bottom + 36, name) : [],
     ].flat(2);
   };
+  /** A table; one of many columns scrolls on a phone, and has a name. */
+  const wide = (columns, name, table) => h("div", { class: "scroll",
+    ...columns > 8 && { tabindex: 0, role: "region", "aria-label": name } },
+  table);
   /** A piece of a line, to stand beside its name. */
   const swatch = (kind, ...marks) => s("svg", { class: kind, width: 28,
     height: 12, "aria-hidden": "true" }, marks);
 
   /** An explorer has `build(root)`, and `update()`, which draws it. What a
-   * reader chose stands in the fields that `state` names. */
+   * reader chose stands in the fields that `state` names, with their values
+   * at first. What the page gives as data-…, in JSON, are fields, too, and
+   * what it gives as data-start are those of the state. */
   class Base extends HTMLElement {
     static css = "";
-    static state = [];
+    static state = {};
 
     connectedCallback() {
       if (this.shadowRoot) return;
-      const { title, css } = this.constructor;
+      const { title, css, state } = this.constructor;
       const shadow = this.attachShadow({ mode: "open" });
       shadow.adoptedStyleSheets = [CSS, css].map(sheet);
       this.style.colorScheme = scheme();
-      this.inputs = [];
+      this.redraws = [];
       const again = button("Start again",
         () => { this.value = this.start; }, { class: "plain" });
       const root = h("div", { class: "frame", role: "group",
@@ -216,6 +227,9 @@
       const instead = h("slot", { class: "instead" }); // on paper
       shadow.append(root, instead);
       try {
+        const { scripts, ready, ...given } = this.dataset;
+        for (const name in given) given[name] = JSON.parse(given[name]);
+        Object.assign(this, structuredClone(state), given, given.start);
         this.build(root);
         this.update();
         this.start = this.value;
@@ -227,19 +241,14 @@
       }
     }
 
-    /** What the page gives as data-…, in JSON. */
-    data(name) {
-      return JSON.parse(this.dataset[name]);
-    }
-
     get value() {
-      const { state } = this.constructor;
+      const names = Object.keys(this.constructor.state);
       return structuredClone(
-        Object.fromEntries(state.map((name) => [name, this[name]])));
+        Object.fromEntries(names.map((name) => [name, this[name]])));
     }
 
     set value(given) {
-      for (const name of this.constructor.state) {
+      for (const name in this.constructor.state) {
         if (name in given) this[name] = structuredClone(given[name]);
       }
       this.refresh();
@@ -247,7 +256,15 @@
 
     /** Draw from the state; explorers add to it. */
     update() {
-      for (const redraw of this.inputs) redraw();
+      for (const redraw of this.redraws) redraw();
+    }
+
+    /** An element whose children, or text, are what `draw` gives each time. */
+    part(tag, props, draw) {
+      const made = h(tag, props);
+      this.redraws.push(() =>
+        made.replaceChildren(...[draw()].flat(Infinity)));
+      return made;
     }
 
     /** What is made anew has the focus of what had the same `data-key`. */
@@ -269,7 +286,7 @@
       const input = h("input", { type: "range", min: 0,
         oninput: () => this.put(name, values()[input.value]) });
       const said = h("output");
-      this.inputs.push(() => {
+      this.redraws.push(() => {
         input.max = values().length - 1;
         input.value = values().indexOf(this[name]);
         said.textContent = text(this[name]);
@@ -281,7 +298,7 @@
     toggle(name, label) {
       const input = h("input", { type: "checkbox",
         onchange: () => this.put(name, input.checked) });
-      this.inputs.push(() => { input.checked = this[name]; });
+      this.redraws.push(() => { input.checked = this[name]; });
       return h("label", {}, input, label);
     }
 
@@ -295,7 +312,7 @@
       const radios = Object.entries(options).map(([value, words]) => {
         const input = h("input", { type: "radio", name, value,
           onchange: () => this.took(name, value) });
-        this.inputs.push(() => {
+        this.redraws.push(() => {
           input.checked = String(this[name]) === value;
         });
         return h("label", {}, input, words);
@@ -309,7 +326,7 @@
         onchange: () => this.took(name, input.value) },
       Object.entries(options).map(([value, words]) =>
         h("option", { value }, words)));
-      this.inputs.push(() => { input.value = this[name]; });
+      this.redraws.push(() => { input.value = this[name]; });
       return h("label", {}, h("span", { class: "name" }, label), input);
     }
   }
@@ -318,5 +335,5 @@
     if (!customElements.get(tag)) customElements.define(tag, made);
   };
   globalThis.Explorer = { h, s, button, classes, fixed, grouped, raised,
-    range, total, mean, move, axes, swatch, Base, define };
+    range, total, mean, move, linear, axes, wide, swatch, Base, define };
 })();

@@ -89,10 +89,11 @@
       .card { stroke: var(--fg); stroke-dasharray: 4 3; }
       .dot { fill: var(--hi); stroke: none; }`;
 
-    static state = ["length", "width", "heads", "groups", "layers", "number"];
+    static state = { length: 0, width: 0, heads: 0, groups: 0, layers: 0,
+      number: 2 };
 
     build(root) {
-      Object.assign(this, { number: 2 }, this.data("model"));
+      Object.assign(this, this.model);
       this.plot = h("div");
       this.bar = h("div", { class: "bar", role: "img" });
       this.work = h("table", { class: "costs" });

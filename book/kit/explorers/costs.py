@@ -38,11 +38,6 @@ def cost_explorer(
         ["cost", "amount"],
         rows,
     )
-    model = {
-        "length": length,
-        "width": width,
-        "heads": heads,
-        "groups": groups,
-        "layers": layers,
-    }
+    model = dict(length=length, width=width, heads=heads)
+    model |= dict(groups=groups, layers=layers)
     return Explorer("cost-explorer", fallback, model=model)

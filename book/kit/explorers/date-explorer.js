@@ -25,9 +25,8 @@
     static title = "A trained Transformer writes dates";
     static css = `${Parts.css}
       fieldset { gap: 0.2rem 0.75rem; }
-      form { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0; }
       form:last-child { margin-top: 0.7rem; }
-      form input { flex: 1 1 13rem; min-width: 0; }
+      form input { flex-basis: 13rem; }
       .learnt { margin: 0.4rem 0 0.9rem; font-size: 0.85rem; }
       .answer { display: grid; }
       .answer > * { grid-area: 1 / 1; }
@@ -53,25 +52,21 @@
         .side { grid-template-columns: minmax(0, 1fr) 12rem; }
       }`;
 
-    static state = ["text", "view", "head", "step", "row", "width", "picked",
-      "pads", "silent", ...Object.keys(SWITCHES)];
+    static state = { text: "", view: "cross", head: "mean", step: 6, row: 0,
+      width: 1, picked: 0, pads: 0, silent: [], positions: true, scale: true,
+      causal: true, padding: true };
 
     build(root) {
-      this.examples = this.data("examples");
-      this.compact = this.data("compact");
-      const all = Object.keys(SWITCHES).map((name) => [name, true]);
-      Object.assign(this, { view: "cross", head: "mean", step: 6,
-        row: 0, width: 1, picked: 0, pads: 0, silent: [], live: null,
-        unknown: [], changes: "", weights: BOOK, shown: Infinity },
-      Object.fromEntries(all));
+      Object.assign(this, { live: null, unknown: [], changes: "",
+        weights: BOOK, shown: Infinity });
       this.text = this.examples[0].text;
       this.run();
       this.tiles = h("div");
-      this.tops = h("div");
       this.look = h("div", { class: "scroll", tabindex: 0, role: "group",
         "aria-label": "Attention weights" });
       this.side = h("div", { class: "side" }, this.look, h("div", {},
-        h("div", { class: "name" }, "likeliest tokens here"), this.tops));
+        h("div", { class: "name" }, "likeliest tokens here"),
+        this.part("div", {}, () => Parts.tops(this.result.tops[this.step]))));
       this.instead = h("p", { class: "problem", role: "status" });
       this.verdict = h("p", { class: "verdict", role: "status" });
       this.drawn = h("div", { onkeydown: (event) => this.key(event) },
@@ -79,7 +74,7 @@
         this.verdict, this.side);
       this.note = h("p", { class: "note", "aria-live": "polite" });
       const said = [this.drawn, this.note];
-      const learnt = h("p", { class: "learnt name" }, this.data("learnt"));
+      const learnt = h("p", { class: "learnt name" }, this.learnt);
       root.append(...(this.compact
         ? [this.choosing(), this.asking(), learnt, ...said]
         : [this.asking(), learnt, this.choosing(), this.viewing(),
@@ -137,7 +132,7 @@
       try {
         this.book = this.live = await globalThis.LiveDates.load(
           { beamSearch: "beam-search.js", DateRule: "date-rule.js" });
-        this.rule = new globalThis.DateRule(this.data("kinds"));
+        this.rule = new globalThis.DateRule(this.kinds);
       } catch (error) {
         this.failed = error.message;
       }
@@ -198,7 +193,7 @@
 
     asking() {
       const { form, field, send, offer } = globalThis.LiveDates.form(
-        this.data("kilobytes"), (text) => {
+        this.kilobytes, (text) => {
           this.text = text;
           this.ask();
         });
@@ -206,7 +201,7 @@
       this.field = field; // it is a reader's own: no redrawing writes there
       field.oninput = () => this.verdict.classList.toggle("stale",
         field.value !== this.text);
-      this.inputs.push(() => {
+      this.redraws.push(() => {
         send.setAttribute("aria-disabled", String(Boolean(this.loading)));
         send.textContent = this.loading ? "Loading …"
           : this.live ? "Write" : offer;
@@ -222,7 +217,7 @@
           this.text = this.field.value = text;
           this.write();
         });
-        this.inputs.push(() => chip.setAttribute("aria-pressed",
+        this.redraws.push(() => chip.setAttribute("aria-pressed",
           String(this.text === text)));
         return chip;
       }));
@@ -230,7 +225,7 @@
 
     viewing() {
       const view = this.select("view", "attention", VIEWS);
-      this.inputs.push(() => { view.hidden = !this.live; });
+      this.redraws.push(() => { view.hidden = !this.live; });
       const heads = this.result.cross.map((_, n) => [`head ${n}`, `${n}`]);
       return h("div", { class: "controls" }, view,
         this.choice("head", "head",
@@ -244,7 +239,7 @@
       const more = h("p", { class: "name" }, "With the model in the page you " +
         "can also see the other attentions, take parts away, search with " +
         "beams, and try weights of your own.");
-      this.inputs.push(() => {
+      this.redraws.push(() => {
         more.hidden = Boolean(this.live);
         for (const panel of made) panel.hidden = !this.live;
       });
@@ -270,7 +265,7 @@
             const others = this.silent.filter((one) => one !== head);
             this.put("silent", box.checked ? others : [...others, head]);
           } });
-          this.inputs.push(() => {
+          this.redraws.push(() => {
             box.checked = !this.silent.includes(head);
           });
           return h("label", {}, box, `${n}`);
@@ -278,18 +273,17 @@
     }
 
     searching() {
-      const list = h("div", {});
       const header = ["text", "log p", "score"].map((name) =>
         h("th", { scope: "col" }, name));
-      this.inputs.push(() => list.replaceChildren(...(
-        this.result.beams.length ? [h("table", { class: "beams" },
-          h("tr", {}, header), this.result.beams.map((beam, n) => h("tr", {},
-            h("td", {}, button(
-              h("code", {}, this.live.text(beam.ids) || "nothing"),
-              () => this.put("picked", n), { "data-key": `beam ${n}`,
-                "aria-pressed": String(n === this.picked) })),
-            h("td", {}, fixed(beam.logP, 3)),
-            h("td", {}, fixed(beam.score, 3)))))] : [])));
+      const row = (beam, n) => h("tr", {},
+        h("td", {}, button(
+          h("code", {}, this.live.text(beam.ids) || "nothing"),
+          () => this.put("picked", n), { "data-key": `beam ${n}`,
+            "aria-pressed": String(n === this.picked) })),
+        h("td", {}, fixed(beam.logP, 3)), h("td", {}, fixed(beam.score, 3)));
+      const list = this.part("div", {}, () => this.result.beams.length
+        ? h("table", { class: "beams" }, h("tr", {}, header),
+          this.result.beams.map(row)) : "");
       return ["Greedy or beam search",
         this.slider("width", "beams", range(8, 1),
           (n) => (n === 1 ? "1, greedy" : `${n}`)), list];
@@ -312,11 +306,7 @@
         this.own(null);
         this.update();
       });
-      const said = h("p", { class: "number" });
-      this.inputs.push(() => {
-        said.textContent = `It writes with ${this.weights}.`;
-        back.hidden = this.weights === BOOK;
-      });
+      this.redraws.push(() => { back.hidden = this.weights === BOOK; });
       const over = (event) => {
         if (!this.live) return;
         event.preventDefault();
@@ -330,7 +320,8 @@
         "what save_checkpoint wrote, or the state dict of a model of the " +
         "same shape. It stays on your computer."),
       h("div", { class: "controls" }, h("label", {}, "file", input), back),
-      said];
+      this.part("p", { class: "number" },
+        () => `It writes with ${this.weights}.`)];
     }
 
     own(live, name = BOOK) {
@@ -376,7 +367,7 @@
     }
 
     draw() {
-      const { tokens, atOnce, tops } = this.result, { step, shown } = this;
+      const { tokens, atOnce } = this.result, { step, shown } = this;
       const row = { chosen: step, shown, choose: (t) => this.put("step", t) };
       const rows = [Parts.tiles(tokens, row)];
       if (!this.causal && atOnce) {
@@ -388,7 +379,6 @@
         only: this.compact, shown: this.view === "encoder" ? Infinity : shown,
         unseen: (i, j) => this.unseen(i, j),
         choose: (i) => this.choose(i) }));
-      this.tops.replaceChildren(Parts.tops(tops[step]));
     }
 
     update() {
@@ -399,9 +389,8 @@
       super.update();
       this.draw();
       const isStale = Boolean(this.problem);
-      for (const part of [this.tiles, this.side]) {
-        part.classList.toggle("stale", isStale);
-      }
+      this.tiles.classList.toggle("stale", isStale);
+      this.side.classList.toggle("stale", isStale);
       this.instead.textContent = this.problem;
       this.instead.classList.toggle("warn", this.problem !== LOADING);
       if (this.shown === Infinity) this.tell(this.seen());

@@ -129,12 +129,10 @@
       const tokens = steps.map((step) => step.token);
       const given = [model.config.bos_id, ...tokens.slice(0, -1)];
       const whole = model.decode(memory, given);
-      const rows = tokens.map((_, t) => whole.logits.data.subarray(
-        t * target.length, (t + 1) * target.length));
       return {
         chars, beams,
         tokens: tokens.map((id) => target[id]),
-        atOnce: rows.map((row) => target[row.indexOf(Math.max(...row))]),
+        atOnce: whole.logits.map((row) => target[row.indexOf(Math.max(...row))]),
         tops: steps.map((step) => this.top(step)),
         sure: steps.map((step) => this.likely(step)[step.token]),
         cross: whole.cross, self: whole.self, encoder: memory.encoder,
@@ -151,7 +149,7 @@
     }
 
     likely({ logits }) {
-      return softmax(logits.data.slice(-logits.cols));
+      return softmax(logits.at(-1).slice());
     }
 
     top(step, most = 5) {

@@ -1,7 +1,7 @@
 "use strict";
 // Size and gradient through a stack of new blocks, from recorded runs.
 (() => {
-  const { h, s, raised, range, axes, swatch, Base, define } =
+  const { h, s, raised, range, linear, axes, swatch, Base, define } =
     globalThis.Explorer;
   const KINDS = {
     size: ["Size of the vectors", "forward →"],
@@ -58,12 +58,10 @@
         .controls legend { grid-column: 1 / -1; }
       }`;
 
-    static state = ["arrangement", "compare", "depth", "block"];
+    static state = { arrangement: "", compare: "nothing", depth: 24,
+      block: 0 };
 
     build(root) {
-      this.record = this.data("record");
-      Object.assign(this, { arrangement: this.data("arrangement"),
-        compare: "nothing", depth: this.data("depth"), block: 0 });
       const names = Object.keys(this.record.runs);
       const same = (list) => Object.fromEntries(list.map((x) => [x, x]));
       this.charts = h("div", { class: "charts",
@@ -74,13 +72,13 @@
       this.cursor = this.slider("block", "Read at block",
         () => range(this.depth + 1), (block) => `${block} of ${this.depth}`);
       this.cursor.className = "scrub";
-      this.reading = h("table", { class: "reading" });
       root.append(
         h("div", { class: "controls" },
           this.choice("arrangement", "Blocks with", same(names)),
           this.select("compare", "Compare with", same(["nothing", ...names])),
           this.choice("depth", "How many", same(this.record.depths))),
-        this.charts, this.cursor, h("div", { "aria-live": "polite" }, this.reading),
+        this.charts, this.cursor, h("div", { "aria-live": "polite" },
+          this.part("table", { class: "reading" }, () => this.reading)),
         h("p", { class: "note" }, "Block 0 is the input. A gradient of size 1 "
           + `is put on the output. Means of ${this.record.seeds} seeds; `
           + "×/÷ and the pale band are one standard error."));
@@ -108,7 +106,6 @@
       this.block = Math.min(this.block, this.depth);
       super.update();
       this.draw();
-      this.read();
     }
 
     /** The powers of ten between which everything shown lies. */
@@ -122,10 +119,8 @@
 
     draw() {
       const width = this.charts.clientWidth || 600, [low, high] = this.range;
-      const x = (block) =>
-        LEFT + (block / this.depth) * (width - LEFT - RIGHT);
-      const y = (log) =>
-        TOP + ((high - log) / (high - low)) * (HEIGHT - TOP - BOTTOM);
+      const x = linear([0, this.depth], [LEFT, width - RIGHT]);
+      const y = linear([low, high], [HEIGHT - BOTTOM, TOP]);
       this.charts.replaceChildren(...Object.entries(KINDS).map(
         ([kind, [title, way]]) => h("figure", {},
           h("figcaption", {}, title, h("span", {}, way)),
@@ -172,7 +167,7 @@
     }
 
     /** The numbers at the chosen block, with one standard error around. */
-    read() {
+    get reading() {
       const where = this.block ? `After block ${this.block}` : "At the input";
       const cell = (name, kind) => {
         const { mean, error } = this.runs(name)[kind];
@@ -180,15 +175,14 @@
         return h("td", { "data-kind": kind }, number(mean[this.block]), " ",
           h("span", { class: "error" }, `×/÷ ${factor}`));
       };
-      this.reading.replaceChildren(
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, where),
-          h("th", { scope: "col" }, "size"),
-          h("th", { scope: "col" }, "gradient"))),
+      return [
+        h("thead", {}, h("tr", {}, [where, "size", "gradient"].map((name) =>
+          h("th", { scope: "col" }, name)))),
         h("tbody", {}, this.shown.map((name, i) =>
           h("tr", { class: i ? "other" : "" },
             h("th", { scope: "row" },
               swatch("", s("path", { class: "line", d: "M0,6H28" })), name),
-            cell(name, "size"), cell(name, "gradient")))));
+            cell(name, "size"), cell(name, "gradient"))))];
     }
   });
 })();

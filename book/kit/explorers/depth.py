@@ -9,8 +9,6 @@ from pathlib import Path
 from kit.explorers import Explorer, table
 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
 DEPTH = 24  # blocks, at first
 
 
@@ -31,13 +29,8 @@ def depth_explorer(path: str) -> Explorer:
         ["blocks with", "size of the output", "gradient at the input"],
         rows,
     )
-    return Explorer(
-        "depth-explorer",
-        fallback,
-        record=record,
-        arrangement="no residual",
-        depth=DEPTH,
-    )
+    first = {"arrangement": "no residual", "depth": DEPTH}
+    return Explorer("depth-explorer", fallback, record=record, **first)
 
 
 def as_number(size: float) -> str:

@@ -1,7 +1,7 @@
 "use strict";
 // Which numbers an einsum multiplies and sums for one cell of its result.
 (() => {
-  const { h, button, move, range, total, Base, define } = globalThis.Explorer;
+  const { h, move, range, total, wide, Base, define } = globalThis.Explorer;
   const PATTERNS = {
     "id,jd->ij": "scores of words",
     "ij,jk->ik": "matrix product",
@@ -18,7 +18,6 @@
   const LAYOUT = [[[], []], [[], [0]], [[0], [1]], [[1], [0, 2]],
     [[0, 2], [1, 3]]];
   const SHOWN = 16; // terms of a sum
-  const WIDE = 8; // columns that fit a phone
 
   const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
   const flat = (place, sizes) =>
@@ -102,32 +101,32 @@
           word-spacing: -0.25em; }
       }`;
 
-    static state = ["equation", "cell", "term"];
+    static state = { equation: "", cell: [], term: null };
 
     build(root) {
-      Object.assign(this, this.data("start"), { term: null });
       this.typed = h("input", { type: "text", spellcheck: "false",
         autocapitalize: "off", autocomplete: "off", "aria-describedby": "wrong",
         oninput: () => this.write(this.typed.value.replace(/\s/g, "")) });
       this.wrong = h("p", { class: "warn", id: "wrong", role: "status" });
-      this.inputs.push(() => {
+      this.redraws.push(() => {
         this.wrong.textContent = "";
         this.typed.removeAttribute("aria-invalid");
         if (this.shadowRoot.activeElement === this.typed) return;
         this.typed.value = this.equation;
       });
-      this.rule = h("p", { class: "rule" });
       this.tensors = h("div", { class: "tensors" });
       this.sum = h("div", { class: "sum", role: "group",
         "aria-label": "the sum, term by term" });
       this.said = h("p", { class: "visually-hidden", role: "status" });
-      this.code = h("pre");
       root.append(
         h("div", { class: "controls" },
           this.select("pattern", "pattern", { ...PATTERNS, "": "your own" }),
           h("label", {}, h("span", { class: "name" }, "equation"),
             this.typed)),
-        this.wrong, this.rule, this.tensors, this.sum, this.said, this.code);
+        this.wrong,
+        this.part("p", { class: "rule" }, () => this.rule(this.parts)),
+        this.tensors, this.sum, this.said,
+        this.part("pre", {}, () => this.loop(this.parts)));
     }
 
     get pattern() {
@@ -184,20 +183,19 @@
     }
 
     update() {
-      const parts = this.read();
-      this.cell = parts.cell;
-      this.explain(parts);
-      this.draw(parts);
-      this.add(parts);
-      this.loop(parts);
-      this.mark(parts, this.term);
+      this.parts = this.read();
+      this.cell = this.parts.cell;
+      this.draw(this.parts);
+      this.add(this.parts);
+      this.mark(this.parts, this.term);
       super.update();
     }
 
-    explain({ out, summed, terms }) {
+    /** In words, what becomes of each letter. */
+    rule({ out, summed, terms }) {
       const is = (letters, one, more) =>
         `${and([...letters])} ${letters.length > 1 ? more : one}`;
-      this.rule.textContent = (out.letters ?
+      return (out.letters ?
         `${is(out.letters, "stands", "stand")} on the right: a cell of out ` +
         `for each ${and([...out.letters])}. ` :
         "Nothing stands on the right: out is one number. ") + (summed.length ?
@@ -237,9 +235,8 @@
           h("th", { scope: "rowgroup", rowspan: sizes[down[1]] },
             `${letters[axis]}=${place[axis]}`));
       const title = named(name, letters);
-      const scrolls = cells && columns.length > WIDE ?
-        { tabindex: 0, role: "region", "aria-label": title } : {};
-      return h("div", { class: "scroll", ...scrolls },
+      // The grid has a stop of its own for the keyboard.
+      return wide(cells ? columns.length : 0, title,
         h("table", cells ? {} : { role: "grid",
           "aria-label": `${title}: pick a cell`,
           onkeydown: (event) => this.walk(event, grid) },
@@ -326,9 +323,9 @@
         return [isSum ? h("b", {}, text) : text, h("i", {}, "  # " +
           (isSum && this.term === null ? "all\n" : `${a} = ${at}\n`))];
       });
-      this.code.replaceChildren(...lines, "  ".repeat(letters.length) +
+      return [lines, "  ".repeat(letters.length) +
         `${named("out", out.letters)} += ` +
-        factors.map((f) => named(f.name, f.letters)).join(" * "));
+        factors.map((f) => named(f.name, f.letters)).join(" * ")];
     }
   });
 })();

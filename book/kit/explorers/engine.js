@@ -35,48 +35,29 @@
     return tensors;
   }
 
-  // A matrix has rows, cols and data, one row after the other.
-  const matrix = (rows, cols, data = new Float64Array(rows * cols)) =>
-    ({ rows, cols, data });
-  const rowOf = (x, r) => x.data.subarray(r * x.cols, (r + 1) * x.cols);
+  // A matrix is a list of rows, each a Float64Array; a weight's are in one.
 
   /** x Wᵀ + b with `cols` rows of W and entries of b, from `first` on. */
   function linear(x, weight, bias, first = 0, cols = weight.shape[0]) {
-    const y = matrix(x.rows, cols), w = weight.data;
-    for (let r = 0; r < x.rows; r++) {
-      const row = rowOf(x, r);
-      for (let c = 0; c < cols; c++) {
-        let sum = bias ? bias.data[first + c] : 0;
-        const at = (first + c) * x.cols;
-        for (let i = 0; i < x.cols; i++) sum += row[i] * w[at + i];
-        y.data[r * cols + c] = sum;
-      }
-    }
-    return y;
+    const [, width] = weight.shape;
+    return x.map((row) => new Float64Array(cols).map((_, c) => {
+      let sum = bias ? bias.data[first + c] : 0;
+      const at = (first + c) * width;
+      for (let i = 0; i < width; i++) sum += row[i] * weight.data[at + i];
+      return sum;
+    }));
   }
+
+  const total = (row) => row.reduce((sum, v) => sum + v, 0);
 
   function layerNorm(x, weight, bias) {
-    const y = matrix(x.rows, x.cols);
-    for (let r = 0; r < x.rows; r++) {
-      const row = rowOf(x, r);
-      const mean = row.reduce((sum, v) => sum + v, 0) / x.cols;
-      const squares = row.reduce((sum, v) => sum + (v - mean) ** 2, 0);
-      const root = Math.sqrt(squares / x.cols + 1e-5);
-      rowOf(y, r).set(row.map((v, i) =>
-        ((v - mean) / root) * weight.data[i] + bias.data[i]));
-    }
-    return y;
-  }
-
-  const plus = (x, y) =>
-    matrix(x.rows, x.cols, x.data.map((v, i) => v + y.data[i]));
-
-  /** The rows of x and below them those of y. */
-  function stack(x, y) {
-    const both = matrix(x.rows + y.rows, y.cols);
-    both.data.set(x.data);
-    both.data.set(y.data, x.data.length);
-    return both;
+    return x.map((row) => {
+      const mean = total(row) / row.length;
+      const squares = total(row.map((v) => (v - mean) ** 2));
+      const root = Math.sqrt(squares / row.length + 1e-5);
+      return row.map((v, i) =>
+        ((v - mean) / root) * weight.data[i] + bias.data[i]);
+    });
   }
 
   /** In place. An entry of -inf gets 0; a row of nothing else, too. */
@@ -84,48 +65,37 @@
     const most = Math.max(...row);
     if (most === -Infinity) return row.fill(0);
     const exp = row.map((score) => Math.exp(score - most));
-    const sum = exp.reduce((a, b) => a + b, 0);
+    const sum = total(exp);
     row.set(exp.map((e) => e / sum));
     return row;
   }
 
-  function sinusoids(length, width) {
-    const table = matrix(length, width);
-    for (let p = 0; p < length; p++) {
-      for (let i = 0; i < width; i += 2) {
-        const angle = p * 10_000 ** (-i / width);
-        table.data[p * width + i] = Math.fround(Math.sin(angle));
-        table.data[p * width + i + 1] = Math.fround(Math.cos(angle));
-      }
-    }
-    return table;
+  /** Where a token stands, as numbers. */
+  function sinusoid(place, width) {
+    return new Float64Array(width).map((_, i) => {
+      const angle = place * 10_000 ** (-(i - i % 2) / width);
+      return Math.fround(i % 2 ? Math.cos(angle) : Math.sin(angle));
+    });
   }
 
   /** One head: what each query gives to each key. */
   function weigh(q, k, first, width, root, mayAttend) {
-    return Array.from({ length: q.rows }, (_, i) => {
-      const query = rowOf(q, i).subarray(first, first + width);
-      const scores = new Float64Array(k.rows).fill(-Infinity);
-      for (let j = 0; j < k.rows; j++) {
-        if (!mayAttend(i, j)) continue;
+    return q.map((query, i) => softmax(new Float64Array(k.length).map(
+      (_, j) => {
+        if (!mayAttend(i, j)) return -Infinity;
         let sum = 0;
-        const at = j * k.cols + first;
-        for (let c = 0; c < width; c++) sum += query[c] * k.data[at + c];
-        scores[j] = sum / root;
-      }
-      return softmax(scores);
-    });
+        for (let c = first; c < first + width; c++) sum += query[c] * k[j][c];
+        return sum / root;
+      })));
   }
 
   /** One head: the weighted mean of the values, into its own columns. */
   function mix(weights, v, first, width, context) {
-    weights.forEach((row, i) => {
-      const out = rowOf(context, i).subarray(first, first + width);
-      row.forEach((weight, j) => {
-        const at = j * v.cols + first;
-        for (let c = 0; c < width; c++) out[c] += weight * v.data[at + c];
-      });
-    });
+    weights.forEach((row, i) => row.forEach((weight, j) => {
+      for (let c = first; c < first + width; c++) {
+        context[i][c] += weight * v[j][c];
+      }
+    }));
   }
 
   const ENCODER = "encoder.blocks.0", DECODER = "decoder.blocks.0";
@@ -139,7 +109,6 @@
     constructor(weights, config, change = {}) {
       Object.assign(this, { weights, config });
       this.change = { ...INTACT, ...change };
-      this.table = sinusoids(config.max_length, config.d_model);
     }
 
     /** The same weights, and something taken away. */
@@ -155,23 +124,23 @@
     embed(ids, side, offset = 0) {
       const width = this.config.d_model;
       const [table] = this.of(`tables.${side}.table`);
-      const x = matrix(ids.length, width), scale = Math.sqrt(width);
-      ids.forEach((id, t) => rowOf(x, t).forEach((_, i, row) => {
-        row[i] = scale * table.data[id * width + i];
-        if (this.change.positions) row[i] += rowOf(this.table, offset + t)[i];
-      }));
-      return x;
+      return ids.map((id, t) => {
+        const place = sinusoid(offset + t, width);
+        return table.data.slice(id * width, (id + 1) * width).map((v, i) =>
+          Math.sqrt(width) * v + (this.change.positions ? place[i] : 0));
+      });
     }
 
     /** Norm(x + y), where y is what a part made of x. */
     around(name, x, y) {
-      return layerNorm(plus(x, y), ...this.of(`${name}.norm`));
+      const sum = x.map((row, r) => row.map((v, i) => v + y[r][i]));
+      return layerNorm(sum, ...this.of(`${name}.norm`));
     }
 
     feedForward(x, block) {
       const name = `${block}.feed_forward`;
-      const hidden = linear(x, ...this.of(`${name}.widen`));
-      hidden.data = hidden.data.map((v) => Math.max(0, v));
+      const hidden = linear(x, ...this.of(`${name}.widen`))
+        .map((row) => row.map((v) => Math.max(0, v)));
       return this.around(`${block}.around_feed_forward`, x,
         linear(hidden, ...this.of(`${name}.narrow`)));
     }
@@ -188,9 +157,9 @@
 
     /** Norm(x + attention(x)), and the weights of its heads. */
     attend(x, [k, v], block, kind, mayAttend) {
-      const name = `${block}.${kind}`, { heads } = this.config;
-      const q = this.project(x, name, 0);
-      const context = matrix(q.rows, q.cols), width = q.cols / heads;
+      const name = `${block}.${kind}`, { heads, d_model } = this.config;
+      const q = this.project(x, name, 0), width = d_model / heads;
+      const context = q.map(() => new Float64Array(d_model));
       const root = this.change.scale ? Math.sqrt(width) : 1;
       const weights = Array.from({ length: heads }, (_, head) => {
         const args = [head * width, width];
@@ -216,8 +185,7 @@
 
     /** The cache of a decoder that has written nothing. */
     begin(memory) {
-      const none = matrix(0, this.config.d_model);
-      return { memory, ids: [], own: [none, none], given:
+      return { memory, ids: [], own: [[], []], given:
         this.keysAndValues(memory.vectors, `${DECODER}.cross_attention`) };
     }
 
@@ -228,7 +196,7 @@
       const past = (i, j) => !this.change.causal || j <= old + i;
       const x = this.embed(ids, "target", old);
       const added = this.keysAndValues(x, `${DECODER}.self_attention`);
-      const own = cache.own.map((rows, n) => stack(rows, added[n]));
+      const own = cache.own.map((rows, n) => [...rows, ...added[n]]);
       const [y, self] = this.attend(x, own, DECODER, "self_attention", past);
       const [z, cross] = this.attend(y, given, DECODER, "cross_attention",
         memory.sees);
@@ -252,7 +220,7 @@
 
     /** log p of the next token. PAD and BOS are never written. */
     logP({ logits }) {
-      const row = rowOf(logits, logits.rows - 1).slice();
+      const row = logits.at(-1).slice();
       row[this.config.pad_id] = row[this.config.bos_id] = -Infinity;
       return Array.from(softmax(row), Math.log);
     }

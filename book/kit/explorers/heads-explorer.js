@@ -2,9 +2,8 @@
 // Split and merge: where each number of a word goes, and where it would go
 // with a view, which only reads the numbers in the order of the memory.
 (() => {
-  const { h, range, Base, define } = globalThis.Explorer;
+  const { h, range, wide, Base, define } = globalThis.Explorer;
   const MOST = { batch: 2, length: 6, heads: 4, d_head: 3 };
-  const WIDE = 8; // columns that fit a phone
 
   define("heads-explorer", class extends Base {
     static title = "Split and merge";
@@ -38,11 +37,9 @@
       th.warn { font-weight: 600; }
       @container (max-width: 30rem) { legend { width: 100%; } }`;
 
-    static state = ["task", "number", ...Object.keys(MOST)];
+    static state = { task: "split", number: 0, ...MOST };
 
     build(root) {
-      Object.assign(this, this.data("start"));
-      this.words = this.data("words");
       this.ways = h("div");
       this.note = h("p", { class: "note", role: "status" });
       const sizes = Object.entries(MOST).map(([name, most]) =>
@@ -134,14 +131,12 @@
       const caption = batch > 1 ? `sentence ${sentence}` : "";
       const strips = (isPlate ? range(heads) : [head]).map((k) =>
         h("th", { colspan: d_head, scope: "colgroup" }, `head ${k}`));
-      const table = h("table", {}, caption ? h("caption", {}, caption) : null,
+      return wide(rows[0].length, caption || "numbers", h("table", {},
+        caption ? h("caption", {}, caption) : null,
         h("thead", {}, h("tr", {}, h("th"), strips)),
         h("tbody", {}, rows.map((row, l) => h("tr", {},
           this.heading(row, sentence, l, head), row.map((n, at) =>
-            this.cell(n, isPlate && at > 0 && at % d_head === 0))))));
-      const scrolls = rows[0].length > WIDE && { tabindex: 0, role: "region",
-        "aria-label": caption || "numbers" };
-      return h("div", { class: "scroll", ...scrolls }, table);
+            this.cell(n, isPlate && at > 0 && at % d_head === 0)))))));
     }
 
     /** Whose numbers stand in a row; in red if they should not. */

@@ -12,14 +12,7 @@ WORDS = (
     ["Life", "is", "short", "eat", "dessert", "first"],
     ["Birds", "sing", "at", "dawn", "and", "dusk"],
 )
-START = {
-    "task": "split",
-    "batch": 1,
-    "length": 3,
-    "heads": 4,
-    "d_head": 2,
-    "number": 10,
-}
+START = dict(task="split", batch=1, length=3, heads=4, d_head=2, number=10)
 
 
 def heads_explorer() -> Explorer:

@@ -104,17 +104,14 @@
         }
       }`;
 
-    static state = ["where", "padding", "causal", "convention", "cell", "pads"];
+    static state = { where: "decoder", padding: true, causal: true,
+      convention: "ours", cell: [1, 3], pads: {} };
 
     build(root) {
-      this.words = { source: this.data("source"), target: this.data("target") };
-      const [source, target] = this.data("lengths");
-      this.pads = {
-        source: this.words.source.map((_, place) => place >= source),
-        target: this.words.target.map((_, place) => place >= target),
-      };
-      Object.assign(this, { where: "decoder", padding: true, causal: true,
-        convention: "ours", cell: [1, 3] });
+      this.words = { source: this.source, target: this.target };
+      Object.entries(this.words).forEach(([side, words], n) => {
+        this.pads[side] = words.map((_, place) => place >= this.lengths[n]);
+      });
       this.board = h("div", { class: "scroll" });
       this.legend = h("p", { class: "legend" });
       this.sum = h("div", { class: "sum" });

@@ -2,8 +2,8 @@
 // Places as clock hands, and what a dot product knows of them: sinusoids
 // alone, added to a query and a key, or turning the two.
 (() => {
-  const { h, s, button, fixed, grouped, range, total, axes, swatch, Base,
-    define } = globalThis.Explorer;
+  const { h, s, button, fixed, grouped, range, total, linear, axes, swatch,
+    Base, define } = globalThis.Explorer;
   const BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000];
   const WIDTHS = [2, 4, 8, 16, 32, 64, 128];
   const VIEWS = { alone: "alone", added: "added", rotary: "rotary" };
@@ -62,18 +62,14 @@
         button { padding-inline: 0.5rem; }
       }`;
 
-    static state = ["view", "width", "base", "m", "n"];
+    static state = { view: "rotary", width: 8, base: 10_000, m: 20, n: 21 };
 
     build(root) {
-      this.query = this.data("query");
-      this.key = this.data("key");
-      Object.assign(this, { view: "rotary", base: 10_000, width: 8, m: 20,
-        n: 21 });
-      this.legend = h("p", { class: "legend" });
       this.clocks = h("ul", { class: "clocks" });
       this.hint = h("p", { class: "hint" });
-      this.board = h("div", {}, this.legend, this.clocks, this.hint);
-      this.facts = h("dl", { class: "facts", "aria-live": "polite" });
+      this.board = h("div", {},
+        this.part("p", { class: "legend" }, () => this.legend), this.clocks,
+        this.hint);
       this.picture = s("svg", { class: "chart", role: "img", height: 200,
         "aria-label": "the dot product against the distance of the places" });
       const row = (...kids) => h("div", { class: "controls" }, kids);
@@ -88,8 +84,9 @@
           [-10, -1, 1, 10].map((by) => button(by < 0 ? `−${-by}` : `+${by}`,
             () => this.move(by))))),
         this.board, h("figure", {},
-          h("figcaption", {}, "dot product, by distance n − m"), this.facts,
-          this.picture));
+          h("figcaption", {}, "dot product, by distance n − m"),
+          this.part("dl", { class: "facts", "aria-live": "polite" },
+            () => this.facts), this.picture));
       new ResizeObserver(() => this.drawChart()).observe(this.picture);
     }
 
@@ -116,34 +113,24 @@
       return total(this.at(this.query, m).map((pair, i) => dot(pair, k[i])));
     }
 
-    get found() {
-      const { m, n } = this;
-      const [q, k] = [this.at(this.query, m), this.at(this.key, n)];
-      return { q, k, products: q.map((pair, i) => dot(pair, k[i])),
-        score: this.score(m, n),
-        elsewhere: this.score(ELSEWHERE, ELSEWHERE + n - m) };
-    }
-
     update() {
       super.update();
-      const now = this.found;
       this.board.classList.toggle("alone", this.view === "alone");
-      this.drawLegend();
-      this.drawClocks(now);
-      this.drawFacts(now);
+      this.drawClocks();
       this.drawChart();
     }
 
-    drawLegend() {
+    get legend() {
       const { view, m, n } = this;
       const entry = (kind, name, place) => h("span", {},
         swatch(kind, hand("", [22, 6], 3.5, "2,6")),
         view === "alone" ? `place ${place}` : `${name} at place ${place}`);
-      this.legend.replaceChildren(entry("m", "query", m),
-        entry("n", "key", n));
+      return [entry("m", "query", m), entry("n", "key", n)];
     }
 
-    drawClocks({ q, k, products }) {
+    drawClocks() {
+      const [q, k] = [this.at(this.query, this.m), this.at(this.key, this.n)];
+      const products = q.map((pair, i) => dot(pair, k[i]));
       const { length } = products;
       const count = Math.min(CLOCKS, length);
       const shown = range(count).map((i) => Math.round(
@@ -178,15 +165,13 @@
         d: `M0,0L${rim(q)}A15,15,0,0,${clockwise},${rim(k)}Z` });
     }
 
-    drawFacts({ score, elsewhere }) {
+    get facts() {
       const { m, n } = this;
-      const fact = (mark, first, number) => h("div", {},
+      const fact = (mark, first) => h("div", {},
         h("dt", {}, mark, `places ${first} and ${first + n - m}`),
-        h("dd", {}, fixed(number, 4)));
-      this.facts.replaceChildren(
-        fact(swatch("", s("path", { class: "line", d: "M0,6H28" })), m, score),
-        fact(swatch("", [4, 14, 24].map((x) => far(x, 6))), ELSEWHERE,
-          elsewhere));
+        h("dd", {}, fixed(this.score(first, first + n - m), 4)));
+      return [fact(swatch("", s("path", { class: "line", d: "M0,6H28" })), m),
+        fact(swatch("", [4, 14, 24].map((x) => far(x, 6))), ELSEWHERE)];
     }
 
     /** [distance, dot product] of a query and the keys that exist. */
@@ -206,10 +191,8 @@
         this.curve(ELSEWHERE, this.speeds.length > 16 ? 4 : 2)];
       const reach = line.at(-1)[0];
       const levels = this.levels([...line, ...dots]);
-      const [low, high] = [levels[0], levels.at(-1)];
-      const x = (d) => left + (d + reach) / (2 * reach) * (right - left);
-      const y = (score) =>
-        bottom - (score - low) / (high - low) * (bottom - top);
+      const x = linear([-reach, reach], [left, right]);
+      const y = linear([levels[0], levels.at(-1)], [bottom, top]);
       const at = ([d, score]) => [x(d), y(score)];
       const [cx, cy] = at([this.n - this.m, this.score(this.m, this.n)]);
       const digits = levels.every(Number.isInteger) ? 0 : 1;

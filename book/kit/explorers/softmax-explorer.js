@@ -2,8 +2,8 @@
 // Scores become shares: temperature, width and scale. softmax.py beside this
 // file draws the same random numbers, and the tests compare the two.
 (() => {
-  const { h, s, fixed, range, total: sum, axes, swatch, Base, define } =
-    globalThis.Explorer;
+  const { h, s, fixed, range, total: sum, linear, axes, swatch, Base,
+    define } = globalThis.Explorer;
   const TEMPERATURES = [
     0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25,
     1.5, 2, 2.5, 3, 4, 5, 6, 8, 10,
@@ -92,20 +92,20 @@
         .raw, .scale span:nth-child(even) > span { display: none; }
       }`;
 
-    static state = ["source", "temperature", "width", "seed", "scaled"];
+    static state = { source: "menu", temperature: 1, width: 64, seed: 1,
+      scaled: false };
 
     build(root) {
-      this.menu = { names: this.data("words"), scores: this.data("scores"),
-        width: this.data("width") };
-      Object.assign(this, { source: "menu", temperature: 1, width: 64,
-        seed: 1, scaled: false });
-      this.bars = h("table", { class: "bars" });
-      this.facts = h("dl", { class: "facts", "aria-live": "polite" });
-      this.legend = h("dl", { class: "legend" });
+      // What the page gives is the menu's; a reader's width is another one.
+      this.menu = { scores: this.scores, width: this.width };
+      this.width = 64;
       this.picture = s("svg", { class: "chart", role: "img", height: 190,
         "aria-label": "choices left, falling with the width if not divided" });
-      this.caption = h("figcaption");
-      this.chart = h("figure", {}, this.caption, this.legend, this.picture);
+      this.chart = h("figure", {},
+        this.part("figcaption", {}, () => `choices left at width ${
+          this.now.d}, mean of ${DRAWS} draws`),
+        this.part("dl", { class: "legend" }, () => this.legend),
+        this.picture);
       this.random = h("div", { class: "sliders" },
         this.slider("width", "width d", WIDTHS),
         this.slider("seed", "draw", range(DRAWS, 1),
@@ -116,7 +116,9 @@
         h("div", { class: "sliders" },
           this.slider("temperature", "temperature T", TEMPERATURES),
           this.toggle("scaled", "divide by √d")),
-        this.random, this.bars, this.facts, this.chart);
+        this.random, this.part("table", { class: "bars" }, () => this.bars),
+        this.part("dl", { class: "facts", "aria-live": "polite" },
+          () => this.facts), this.chart);
       new ResizeObserver(() => this.drawChart()).observe(this.picture);
     }
 
@@ -141,21 +143,17 @@
     }
 
     update() {
-      super.update();
-      const now = this.found;
       const isMenu = this.source === "menu";
-      this.random.hidden = this.chart.hidden = isMenu;
-      this.drawBars(now);
-      this.drawFacts(now);
-      if (isMenu) return;
-      this.means = { divided: this.averages(true),
+      this.now = this.found;
+      if (!isMenu) this.means = { divided: this.averages(true),
         undivided: this.averages(false) };
-      this.drawLegend(now);
+      super.update();
+      this.random.hidden = this.chart.hidden = isMenu;
       this.drawChart();
     }
 
-    drawBars({ scores, shares, divisor, d }) {
-      const { scaled, source } = this;
+    get bars() {
+      const { scaled, source, now: { scores, shares, divisor, d } } = this;
       const column = (words, kind = "") =>
         h("th", { scope: "col", class: `number ${kind}` }, words);
       const number = (x, kind = "") =>
@@ -168,46 +166,44 @@
         h("td", { class: "length" }, scale));
       const rows = shares.map((share, key) => h("tr", {},
         h("th", { scope: "row" },
-          source === "menu" ? this.menu.names[key] : `key ${key}`),
+          source === "menu" ? this.words[key] : `key ${key}`),
         number(scores[key], "raw"), number(scores[key] / divisor),
         number(share), h("td", { class: "length" }, h("div",
           { class: "track" }, h("div", { class: "bar", "--share": share })))));
-      this.bars.replaceChildren(
-        h("caption", { class: "visually-hidden" }, "Scores and shares"),
-        h("thead", {}, head), h("tbody", {}, rows));
+      return [h("caption", { class: "visually-hidden" }, "Scores and shares"),
+        h("thead", {}, head), h("tbody", {}, rows)];
     }
 
-    drawFacts({ choices: left, slope, shares: { length } }) {
+    get facts() {
+      const { choices: left, slope, shares: { length } } = this.now;
       const fact = (name, number, of, share) => h("div", {},
         h("dt", {}, name), h("dd", {}, h("b", {}, number), ` ${of}`,
           h("div", { class: "meter" }, h("div", { class: "bar",
             "--share": share }))));
-      this.facts.replaceChildren(
+      return [
         fact("choices left (e to the entropy)", fixed(left), `of ${length}`,
           left / length),
         fact("largest slope (top of J)", fixed(slope, 4), "of at most 0.25",
-          slope / 0.25));
+          slope / 0.25)];
     }
 
-    drawLegend({ choices: left, d }) {
-      const { divided, undivided } = this.means;
-      this.caption.textContent =
-        `choices left at width ${d}, mean of ${DRAWS} draws`;
+    get legend() {
+      if (!this.means) return [];
+      const { now: { choices: left, d }, means: { divided, undivided } } = this;
       const at = WIDTHS.indexOf(d);
-      this.legend.replaceChildren(
+      return [
         entry(line("divided", "M0,6H28"), "divided by √d", divided[at]),
         entry(line("undivided", "M0,6H28"), "not divided", undivided[at]),
-        entry(dot(14, 6), "this draw", left));
+        entry(dot(14, 6), "this draw", left)];
     }
 
     drawChart() {
-      if (!this.means) return;
+      if (this.chart.hidden || !this.means) return;
       const wide = this.picture.getBoundingClientRect().width;
       const [left, right, top, bottom] = [24, wide - 14, 12, 150];
-      const x = (width) => left
-        + WIDTHS.indexOf(width) / (WIDTHS.length - 1) * (right - left);
-      const y = (count) =>
-        bottom - (count - 1) / (KEYS - 1) * (bottom - top);
+      const place = linear([0, WIDTHS.length - 1], [left, right]);
+      const x = (width) => place(WIDTHS.indexOf(width));
+      const y = linear([1, KEYS], [bottom, top]);
       const path = (means) =>
         `M${means.map((count, at) => [x(WIDTHS[at]), y(count)]).join("L")}`;
       this.picture.replaceChildren(
@@ -216,7 +212,7 @@
         s("path", { class: "here", d: `M${x(this.width)},${top}V${bottom}` }),
         ...Object.entries(this.means).map(([kind, means]) =>
           line(kind, path(means))),
-        dot(x(this.width), y(this.found.choices)));
+        dot(x(this.width), y(this.now.choices)));
     }
   });
 })();

@@ -76,24 +76,13 @@ def softmax_explorer(words, scores, width):
     }
     by_width = zip(WIDTHS, *mean_choices().tolist(), strict=True)
     means = {str(d): [f"{a:.2f}", f"{b:.2f}"] for d, a, b in by_width}
-    fallback = "\n".join(
-        [
-            table(
-                "Shares at temperature 1, not divided",
-                ["word", "score", "share"],
-                menu,
-            ),
-            table(
-                f"Choices left of {KEYS} random keys, mean of {DRAWS} draws",
-                ["width d", "not divided", "divided by √d"],
-                means,
-            ),
-        ]
+    first = "Shares at temperature 1, not divided"
+    second = f"Choices left of {KEYS} random keys, mean of {DRAWS} draws"
+    names = ["width d", "not divided", "divided by √d"]
+    fallback = (
+        table(first, ["word", "score", "share"], menu)
+        + "\n"
+        + table(second, names, means)
     )
-    return Explorer(
-        "softmax-explorer",
-        fallback,
-        words=list(words),
-        scores=scores.tolist(),
-        width=width,
-    )
+    given = {"words": list(words), "scores": scores.tolist(), "width": width}
+    return Explorer("softmax-explorer", fallback, **given)

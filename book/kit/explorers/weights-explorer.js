@@ -58,11 +58,10 @@
         clip-path: polygon(0 50%, 100% 0, 100% 100%); }
       @container (max-width: 30rem) { legend { width: 100%; } }`;
 
-    static state = ["head", "side", "place"];
+    static state = { head: "0", side: "query", place: 0 };
 
     build(root) {
-      Object.assign(this, this.data("start"));
-      const { queries: words, heads, percent } = this.data("given");
+      const { queries: words, heads, percent } = this.given;
       const weights = percent.map((table) => table.map((row) =>
         row.map((text) => Number(text) / 100)));
       Object.assign(this, { words, heads, weights, over: null });
@@ -91,7 +90,7 @@
       const input = h("input", { type: "radio", class: "visually-hidden",
         name: "word", "aria-label": `${word} ${does}`,
         onchange: () => this.pick(side, place) });
-      this.inputs.push(() => {
+      this.redraws.push(() => {
         input.checked = this.side === side && this.place === place;
       });
       const over = (chosen) => (event) => {

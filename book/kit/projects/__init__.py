@@ -56,6 +56,17 @@ def requires(points: int) -> Callable[[Callable], Requirement]:
     return lambda test: Requirement(test.__doc__.strip(), points, test)
 
 
+class Judged:
+    """Tensors outside, somebody's structure of plain lists inside.
+
+    Called, it gives what `mine` answers; beside it stands a `judge`.
+    """
+
+    def check(self, hint: str, *inputs: object, mistakes=()) -> None:
+        """It answers what the judge does; `mistakes` as in `expect`."""
+        expect.close(self(*inputs), self.judge(*inputs), hint, mistakes)
+
+
 def numbers(draw: Draw, *shape: int) -> Tensor:
     """Drawn numbers in double precision, which lists of Python have."""
     return draw.normal(*shape, dtype=torch.float64).cpu()

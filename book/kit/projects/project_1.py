@@ -4,7 +4,6 @@ Keys and values in whatever structure the student likes; a query is answered
 by attention. PyTorch is the judge.
 """
 
-from collections.abc import Iterable
 from typing import Protocol
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kit.exercises import expect
-from kit.projects import numbers, requires, tensor
+from kit.projects import Judged, numbers, requires, tensor
 
 
 class SoftDictionary(Protocol):
@@ -36,11 +35,8 @@ class SoftDictionary(Protocol):
 INTERFACE = SoftDictionary
 
 
-class Adapter:
-    """Somebody's structure, and the pairs that stand in it.
-
-    Tensors outside, plain lists inside.
-    """
+class Adapter(Judged):
+    """Somebody's structure, and the pairs that stand in it."""
 
     def __init__(self, made: type, keys: Tensor, values: Tensor) -> None:
         self.mine = made()
@@ -50,22 +46,14 @@ class Adapter:
     def store(self, key: Tensor, value: Tensor) -> int:
         return self.mine.store(key.tolist(), value.tolist())
 
-    def check(
-        self,
-        query: Tensor,
-        hint: str,
-        sharpness: float = 1.0,
-        mistakes: Iterable = (),
-    ) -> None:
-        """It answers what PyTorch does with the same pairs."""
+    def __call__(self, query: Tensor, sharpness: float = 1.0) -> Tensor:
+        """What it reads."""
+        return tensor(self.mine.read(query.tolist(), sharpness), "read")
+
+    def judge(self, query: Tensor, sharpness: float = 1.0) -> Tensor:
+        """What PyTorch answers with the same pairs."""
         keys, values = map(torch.stack, zip(*self.pairs, strict=True))
-        answer = self.mine.read(query.tolist(), sharpness)
-        expect.close(
-            tensor(answer, "read"),
-            attention(query, keys, values, sharpness),
-            hint,
-            mistakes,
-        )
+        return attention(query, keys, values, sharpness)
 
 
 def attention(
@@ -88,18 +76,17 @@ def is_attention(made, draw):
     """It answers what attention computes."""
     for pairs in (1, 2, 7):
         query, keys, values = inputs(draw, pairs)
+        undivided = attention(query, keys, values, 3**0.5)
+        best = values[(keys @ query).argmax()]
         Adapter(made, keys, values).check(
-            query,
             f"with {pairs} pairs the mean is not that of PyTorch.",
+            query,
             mistakes=[
                 (
-                    attention(query, keys, values, 3**0.5),
+                    undivided,
                     "the scores are not divided by the root of the width.",
                 ),
-                (
-                    values[(keys @ query).argmax()],
-                    "it gives the best value alone: a hard look-up.",
-                ),
+                (best, "it gives the best value alone: a hard look-up."),
                 (values.mean(0), "all values weigh the same."),
             ],
         )
@@ -115,7 +102,7 @@ def sharpness_counts(made, draw):
         0.0: "with sharpness 0 all scores are 0, so all weights are equal.",
         1e4: "with sharpness 10,000 nearly all the weight is on one value.",
     }.items():
-        mine.check(query, hint, sharpness)
+        mine.check(hint, query, sharpness)
 
 
 @requires(8)
@@ -123,13 +110,13 @@ def large_scores(made, draw):
     """Scores of a million do not overflow."""
     query, keys, values = inputs(draw)
     Adapter(made, keys * 1e3, values).check(
-        query * 1e3,
         "not what attention gives: if the exponential of a large score "
         "overflows, take the largest score off first.",
+        query * 1e3,
     )
     keys += 1e6 * query / query.square().sum()
     Adapter(made, keys, values).check(
-        query, "scores near a million that differ by little share the weight."
+        "scores near a million that differ by little share the weight.", query
     )
 
 
@@ -138,16 +125,15 @@ def forgetting(made, draw):
     """What is forgotten leaves no trace, and other numbers stay valid."""
     query, *stored = inputs(draw)
     mine = Adapter(made, *stored)
-    all_pairs, gone = mine.pairs, []
-    for place in (2, 0, 4):
-        number = mine.numbers[place]
+    left = dict(zip(mine.numbers, mine.pairs, strict=True))
+    for number in (mine.numbers[place] for place in (2, 0, 4)):
         mine.mine.forget(number)
-        gone.append(place)
-        mine.pairs = [p for n, p in enumerate(all_pairs) if n not in gone]
+        del left[number]
+        mine.pairs = list(left.values())
         mine.check(
-            query,
             f"after the pair of number {number} is forgotten, the answer is "
             "not that of the pairs that are left.",
+            query,
         )
     expect.refusal(
         "forgetting a pair twice must raise a KeyError.",
@@ -169,9 +155,9 @@ def new_after_forgetting(made, draw):
     )
     mine.pairs[1] = keys[3], values[3]
     mine.check(
-        query,
         "after forgetting one and storing another the answer is not that of "
         "the three pairs.",
+        query,
     )
 
 
@@ -182,7 +168,7 @@ def counts(made, draw):
     keys[3] = keys[5]
     mine = Adapter(made, keys, values)
     mine.check(
-        query, "two pairs with the same key are two pairs, and both count."
+        "two pairs with the same key are two pairs, and both count.", query
     )
     mine.mine.forget(mine.numbers[0])
     got = (len(made()), len(mine.mine))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from kit.exercises import expect
-from kit.projects import numbers, requires, tensor
+from kit.projects import Judged, numbers, requires, tensor
 
 Batch = list[list[list[float]]]
 
@@ -38,11 +38,8 @@ class Attention(Protocol):
 INTERFACE = Attention
 
 
-class Adapter:
-    """Tensors outside, somebody's structure of plain lists inside.
-
-    Beside it stands PyTorch's module with the same weights.
-    """
+class Adapter(Judged):
+    """Somebody's structure; PyTorch's module with its weights judges."""
 
     def __init__(self, made: type, draw, heads: int = 3) -> None:
         self.oracle = layer(draw, heads)
@@ -65,11 +62,8 @@ class Adapter:
         lists = [t if t is None else t.tolist() for t in (source, allowed)]
         return tensor(self.mine(queries.tolist(), *lists), "the call")
 
-    def check(self, hint: str, *inputs: Tensor | None, mistakes=()) -> None:
-        """It gives what PyTorch gives."""
-        expect.close(
-            self(*inputs), judged(self.oracle, *inputs), hint, mistakes
-        )
+    def judge(self, *inputs: Tensor | None) -> Tensor:
+        return judged(self.oracle, *inputs)
 
 
 def layer(draw, heads: int, width: int = 12) -> nn.MultiheadAttention:
@@ -100,15 +94,11 @@ def judged(
 def self_attention(made, draw):
     """Self-attention gives what PyTorch gives."""
     mine, x = Adapter(made, draw), numbers(draw, 2, 5, 12)
+    hint = "this is the output of a single head of the whole width."
     mine.check(
         "with 3 heads of width 4 the output is not that of PyTorch.",
         x,
-        mistakes=[
-            (
-                judged(one_head(mine.oracle), x),
-                "this is the output of a single head of the whole width.",
-            )
-        ],
+        mistakes=[(judged(one_head(mine.oracle), x), hint)],
     )
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from kit.exercises import expect
-from kit.projects import numbers, requires, tensor
+from kit.projects import Judged, numbers, requires, tensor
 from lib.transformer import Transformer, TransformerConfig
 
 Ids = list[list[int]]
@@ -38,14 +38,11 @@ SIZES = {"d_model": 8, "heads": 2, "d_ff": 12}
 VOCABULARIES = (11, 13)
 
 
-class Adapter:
-    """Tensors outside, somebody's structure of plain lists inside.
-
-    Beside it stands the book's model with the same weights.
-    """
+class Adapter(Judged):
+    """Somebody's structure; the book's model with its weights judges."""
 
     def __init__(self, made: type, oracle: Transformer) -> None:
-        self.oracle = oracle
+        self.judge = oracle
         config = {
             name: getattr(oracle.config, name)
             for name in (*SIZES, "encoder_layers", "decoder_layers")
@@ -55,14 +52,10 @@ class Adapter:
 
     def __call__(self, source: Tensor, target: Tensor) -> Tensor:
         """Its logits."""
-        logits = self.mine.logits(source.tolist(), target.tolist())
-        return tensor(logits, "logits")
-
-    def check(self, source: Tensor, target: Tensor, hint: str) -> None:
-        """Its logits are the book's."""
-        logits = self(source, target)
+        answer = self.mine.logits(source.tolist(), target.tolist())
+        logits = tensor(answer, "logits")
         expect.tensor(logits, (*target.shape, 13), what="the logits")
-        expect.close(logits, self.oracle(source, target), hint)
+        return logits
 
 
 def model(draw, layers: tuple[int, int] = (1, 1)) -> Transformer:
@@ -94,9 +87,9 @@ def texts(draw, batch: int, source: int, target: int) -> tuple[Tensor, Tensor]:
 def one_sentence(made, draw):
     """One sentence, one layer each: the logits are the book's."""
     Adapter(made, model(draw)).check(
-        *texts(draw, 1, 5, 4),
         "the logits are not the book's: compare the embeddings first, then "
         "the encoder, then each part of the decoder.",
+        *texts(draw, 1, 5, 4),
     )
 
 
@@ -104,9 +97,9 @@ def one_sentence(made, draw):
 def deeper(made, draw):
     """Several layers and a batch of several sentences."""
     Adapter(made, model(draw, layers=(3, 2))).check(
-        *texts(draw, 3, 6, 5),
         "with three layers in the encoder and two in the decoder the logits "
         "are not the book's.",
+        *texts(draw, 3, 6, 5),
     )
 
 
@@ -117,9 +110,9 @@ def padding(made, draw):
     source, target = texts(draw, 2, 6, 4)
     source[1, 4:] = 0
     mine.check(
+        "where the source ends in PAD the logits are not the book's.",
         source,
         target,
-        "where the source ends in PAD the logits are not the book's.",
     )
     expect.close(
         mine(source, target)[1:],
@@ -157,9 +150,9 @@ def order(made, draw):
         "the source backwards gives the same: positions are missing.",
     )
     mine.check(
+        "the source backwards does not give the book's logits.",
         flipped,
         target,
-        "the source backwards does not give the book's logits.",
     )
 
 

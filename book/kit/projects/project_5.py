@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kit.exercises import expect
-from kit.projects import numbers, requires, tensor
+from kit.projects import Judged, numbers, requires, tensor
 
 
 class Rows:
@@ -50,7 +50,7 @@ class SparseAttention(Protocol):
 INTERFACE = SparseAttention
 
 
-class Adapter:
+class Adapter(Judged):
     """Tensors outside, somebody's structure inside; reads are counted."""
 
     def __init__(self, made: type, length, window, landmarks) -> None:
@@ -66,10 +66,8 @@ class Adapter:
         self.counted = tuple(Rows(t.tolist()) for t in (q, k, v))
         return tensor(self.mine.attend(*self.counted), "attend")
 
-    def check(self, x: tuple[Tensor, ...], hint: str, mistakes=()) -> None:
-        """Its output is that of PyTorch with the mask."""
-        expected = scaled_dot_product_attention(*x, self.mask)
-        expect.close(self(*x), expected, hint, mistakes)
+    def judge(self, *x: Tensor) -> Tensor:
+        return scaled_dot_product_attention(*x, self.mask)
 
 
 CASES = ((9, 3, []), (9, 1, []), (10, 3, [0]), (12, 2, [4, 7]), (5, 9, [2]))
@@ -84,17 +82,14 @@ def is_attention(made, draw):
     """It gives what attention with the mask gives."""
     for length, window, landmarks in CASES:
         x = inputs(draw, length)
+        causal = scaled_dot_product_attention(*x, is_causal=True)
+        hint = "every earlier position is seen, not only the window."
+        everything = scaled_dot_product_attention(*x)
         Adapter(made, length, window, landmarks).check(
-            x,
             f"with length {length}, window {window} and landmarks "
             f"{landmarks} the output is not that of PyTorch.",
-            [
-                (
-                    scaled_dot_product_attention(*x, is_causal=True),
-                    "every earlier position is seen, not only the window.",
-                ),
-                (scaled_dot_product_attention(*x), "later ones are seen."),
-            ],
+            *x,
+            mistakes=[(causal, hint), (everything, "later ones are seen.")],
         )
 
 
@@ -139,10 +134,9 @@ def long_texts(made, draw):
         x = inputs(draw, length)
         got = sparse(*x)
         fetched.append(sparse.counted[1].fetched)
-        last = scaled_dot_product_attention(*x, sparse.mask)[-3:]
         expect.close(
             got[-3:],
-            last,
+            sparse.judge(*x)[-3:],
             f"the last outputs of {length} positions are wrong.",
         )
     expect.that(
@@ -157,7 +151,7 @@ def large_scores(made, draw):
     """Large scores do not overflow."""
     sparse, x = Adapter(made, 8, 3, [0]), inputs(draw, 8, 300.0)
     expect.that(sparse(*x).isfinite(), "the exponential of a score overflows.")
-    sparse.check(x, "finite, but not attention.")
+    sparse.check("finite, but not attention.", *x)
 
 
 @requires(6)

@@ -47,26 +47,26 @@ class Translator:
         positions = torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
         return table[ids] * width**0.5 + positions
 
-    def encode(self, source, real):
-        x = self.embed(source, "source")
-        for n in range(self.config["encoder_layers"]):
-            name = f"encoder.blocks.{n}"
-            heard = self.attend(f"{name}.attention", x, x, real)
-            x = self.add_norm(f"{name}.around_attention", x, heard)
+    def stack(self, side, x, *attentions):
+        """All blocks of a side; an attention without a source asks x."""
+        for n in range(self.config[f"{side}_layers"]):
+            name = f"{side}.blocks.{n}"
+            for kind, source, seen in attentions:
+                asked = x if source is None else source
+                heard = self.attend(f"{name}.{kind}", x, asked, seen)
+                x = self.add_norm(f"{name}.around_{kind}", x, heard)
             x = self.feed_forward(name, x)
         return x
 
+    def encode(self, source, real):
+        x = self.embed(source, "source")
+        return self.stack("encoder", x, ("attention", None, real))
+
     def decode(self, target, memory, real):
-        x = self.embed(target, "target")
         earlier = torch.ones(2 * target.shape[1:]).tril() == 1
-        earlier = earlier & (target != 0)[:, None, None]
-        for n in range(self.config["decoder_layers"]):
-            name = f"decoder.blocks.{n}"
-            own = self.attend(f"{name}.self_attention", x, x, earlier)
-            x = self.add_norm(f"{name}.around_self_attention", x, own)
-            heard = self.attend(f"{name}.cross_attention", x, memory, real)
-            x = self.add_norm(f"{name}.around_cross_attention", x, heard)
-            x = self.feed_forward(name, x)
+        own = "self_attention", None, earlier & (target != 0)[:, None, None]
+        x = self.embed(target, "target")
+        x = self.stack("decoder", x, own, ("cross_attention", memory, real))
         return x @ self.w["tables.target.table.weight"].T
 
     def logits(self, source, target):

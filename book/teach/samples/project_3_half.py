@@ -19,7 +19,7 @@ class Translator:
         pair = self.pair(f"{name}.norm")
         return F.layer_norm(x + change, x.shape[-1:], *pair)
 
-    def attend(self, name, x, source, seen=None):
+    def attend(self, name, x, source, seen):
         heads = self.config["heads"]
         w, b = (t.chunk(3) for t in self.pair(f"{name}.in_proj"))
         qkv = [
@@ -30,11 +30,6 @@ class Translator:
         context = context.transpose(1, 2).flatten(2)
         return self.linear(context, f"{name}.out_proj")
 
-    def feed_forward(self, name, x):
-        hidden = F.relu(self.linear(x, f"{name}.feed_forward.widen"))
-        change = self.linear(hidden, f"{name}.feed_forward.narrow")
-        return self.add_norm(f"{name}.around_feed_forward", x, change)
-
     def embed(self, ids, name):
         table = self.w[f"tables.{name}.table.weight"]
         width = self.config["d_model"]
@@ -44,30 +39,29 @@ class Translator:
         positions = torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
         return table[ids] * width**0.5 + positions
 
-    def encode(self, source):
-        x = self.embed(source, "source")
-        for n in range(self.config["encoder_layers"]):
-            name = f"encoder.blocks.{n}"
-            heard = self.attend(f"{name}.attention", x, x)
-            x = self.add_norm(f"{name}.around_attention", x, heard)
-            x = self.feed_forward(name, x)
+    def stack(self, side, ids, attentions):
+        x = self.embed(ids, "source" if side == "encoder" else "target")
+        for n in range(self.config[f"{side}_layers"]):
+            name = f"{side}.blocks.{n}"
+            for kind, memory, seen in attentions:
+                y = x if memory is None else memory
+                heard = self.attend(f"{name}.{kind}", x, y, seen)
+                x = self.add_norm(f"{name}.around_{kind}", x, heard)
+            hidden = F.relu(self.linear(x, f"{name}.feed_forward.widen"))
+            change = self.linear(hidden, f"{name}.feed_forward.narrow")
+            x = self.add_norm(f"{name}.around_feed_forward", x, change)
         return x
 
-    def decode(self, target, memory):
-        x = self.embed(target, "target")
-        earlier = torch.ones(2 * target.shape[1:]).tril() == 1
-        for n in range(self.config["decoder_layers"]):
-            name = f"decoder.blocks.{n}"
-            own = self.attend(f"{name}.self_attention", x, x, earlier)
-            x = self.add_norm(f"{name}.around_self_attention", x, own)
-            heard = self.attend(f"{name}.cross_attention", x, memory)
-            x = self.add_norm(f"{name}.around_cross_attention", x, heard)
-            x = self.feed_forward(name, x)
-        return x @ self.w["tables.target.table.weight"].T
-
     def logits(self, source, target):
-        memory = self.encode(torch.tensor(source))
-        return self.decode(torch.tensor(target), memory).tolist()
+        source, target = torch.tensor(source), torch.tensor(target)
+        memory = self.stack("encoder", source, [("attention", None, None)])
+        past = torch.ones(2 * target.shape[1:]).tril() == 1
+        kinds = [
+            ("self_attention", None, past),
+            ("cross_attention", memory, None),
+        ]
+        x = self.stack("decoder", target, kinds)
+        return (x @ self.w["tables.target.table.weight"].T).tolist()
 
     def write(self, source, most):
         written = [1]
