@@ -16,7 +16,7 @@ from book._ext.book_site.frame.repository import (
 )
 from book._ext.book_site.pages import downloads, glossary
 from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
-from tools.source import colab
+from tools.source import colab as fetching
 from tools.source.address import Place
 
 CHAPTER = "book/05_heads.html"
@@ -80,8 +80,8 @@ def test_a_downloaded_notebook_knows_where_the_rest_is():
     )
     ((old, new),) = [(a, b) for a, b in pairs if a.source != b.source]
     address = Place(GITHUB, "v1")
-    assert old.source.startswith(colab.FIRST_LINE)
-    assert new.source == colab.first_cell(address, colab.pins(ROOT))
+    assert old.source.startswith(fetching.FIRST_LINE)
+    assert new.source == fetching.first_cell(address, fetching.pins(ROOT))
 
 
 def test_pages_name_what_can_be_downloaded_as_it_comes_and_goes(

@@ -33,6 +33,6 @@ def cache_explorer(tokens: list[str]) -> Explorer:
     )
 
 
-def multiplications(rows: int, keys: int, width: int = WIDTH) -> int:
+def multiplications(rows: int, keys: int) -> int:
     """Those of the last rows of a text, each of which meets all keys."""
-    return 4 * rows * width**2 + 2 * rows * keys * width
+    return 4 * rows * WIDTH**2 + 2 * rows * keys * WIDTH
