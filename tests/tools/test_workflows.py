@@ -26,13 +26,9 @@ def rows(job):
 
 
 def test_what_a_workflow_runs_can_be_run_here():
-    runs = {
-        row["run"] if "matrix.run" in step["run"] else step["run"]
-        for _, job in JOBS
-        for row in rows(job)
-        for step in steps(job)
-        if "run" in step
-    }
+    places = [each for _, job in JOBS for each in (*steps(job), *rows(job))]
+    runs = {each["run"] for each in places if "run" in each}
+    runs -= {"${{ matrix.run }}"}
     assert len(runs) >= 10
     targets = re.findall(r"^([a-z-]+):", MAKEFILE, re.M)
     for line in runs:
