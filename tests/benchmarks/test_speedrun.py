@@ -55,12 +55,6 @@ def test_a_seed_that_does_not_arrive_is_the_slowest():
     assert score(runs, "CPU s") is None
 
 
-def test_a_racer_comes_from_a_file(tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text("def recipe(days, seed):\n    return len(days), seed\n")
-    assert speedrun.load(path)([1, 2], 7) == (2, 7)
-
-
 def test_the_recipe_of_the_book_is_the_one_of_make_model(monkeypatch):
     examples, asked = generate(DAYS["train"], 600), []
 
