@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tests import sample
+from tests.chapters.made import exercise
 from tests.tools.small import put_book
 from tools.chapters import sync
 from tools.editions import student
@@ -42,29 +42,27 @@ def book(root: Path, **where: str) -> Path:
     cells = [
         new_markdown_cell("# 4. One", id="title"),
         new_code_cell(f"{colab.FIRST_LINE}\n1", id="colab"),
-        *sample.exercise(),
+        *exercise(),
     ]
     put_book(root, {"04_one": cells}, FILES, **where)
     return root / "book" / "04_one.ipynb"
 
 
-def by_id(notebook) -> dict:
-    return {cell.id: cell for cell in notebook.cells}
-
-
 def test_a_variant_has_numbers_of_its_own_and_the_same_check(tmp_path):
     path, seen = book(tmp_path), set()
     for variant in range(1, 9):
-        made = by_id(student.edition(path, variant, tmp_path))
+        *_, task, answer, check = student.edition(
+            path, variant, tmp_path
+        ).cells
         own = student.find("4.1").numbers(variant)
         width, length = own["width"], own["length"]
         seen.add((width, length))
-        assert f'"width">{width}</span>' in made["task"].source
-        assert f'"length">{length}</span>' in made["task"].source
+        assert f'"width">{width}</span>' in task.source
+        assert f'"length">{length}</span>' in task.source
         given = f"width, length = {width}, {length}  # given\n"
-        assert made["answer"].source.startswith(given)
+        assert answer.source.startswith(given)
         call = f'check("4.1", window_mask, variant={variant})'
-        assert made["check"].source.endswith(call)
+        assert check.source.endswith(call)
     assert len(seen) > 1
 
 
