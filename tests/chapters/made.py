@@ -120,9 +120,7 @@ def quiz(number: int = 5):
 
 def proof():
     """The cell that follows a quiz."""
-    return check(
-        "assert 1 + 1 == 2 * 1", claim="The answers of the quiz are right"
-    )
+    return check("assert a == 2", claim="The answers of the quiz are right")
 
 
 def chapter(**changed) -> list:
