@@ -26,9 +26,7 @@ TYPES = {"", "slide", "subslide", "fragment", "-", "skip", "notes"}
 
 def words(text: str) -> int:
     """How many words are read on a slide; a number is none."""
-    return sum(
-        bool(re.search(r"[^\W\d_]", word)) for word in read(text).split()
-    )
+    return len(re.findall(r"\S*[^\W\d_]\S*", read(text)))
 
 
 def read(text: str) -> str:
