@@ -34,6 +34,7 @@ from lib.training import (
 from lib.transformer import Transformer
 
 STEPS, HELD, FIRST = 400, 1_000, 30
+ROOT = 4.0  # of d_head
 
 
 def rate(step: int) -> float:
@@ -57,19 +58,15 @@ def schedule_of_2017(step: int) -> float:
     return PEAK * warmup_rate(step, 64, WARMUP) / at_the_peak
 
 
-class Unscaled(MultiHeadAttention):
-    """Attention without the division by sqrt(d_head)."""
+def scaled(times: float) -> type:
+    """Attention whose scores are so many times as large."""
 
-    def project(self, query, key, value):
-        q, k, v = super().project(query, key, value)
-        return q * math.sqrt(q.shape[-1]), k, v
+    class Scaled(MultiHeadAttention):
+        def project(self, query, key, value):
+            q, k, v = super().project(query, key, value)
+            return q * times, k, v
 
-
-class NoPositions(nn.Module):
-    """In place of the positional encoding."""
-
-    def forward(self, x, offset=0):
-        return x
+    return Scaled
 
 
 def everything(ids):
@@ -114,8 +111,8 @@ VARIANTS = {
     "plain recipe": Variant(),
     "no causal mask": Variant(put("target_mask", everything)),
     "no padding mask": Variant(put("source_mask", everything)),
-    "no positions": Variant(put("positions", NoPositions())),
-    "no scale": Variant(lambda model: exchange(model, Unscaled)),
+    "no positions": Variant(lambda model: model.positions.table.zero_()),
+    "no scale": Variant(lambda model: exchange(model, scaled(ROOT))),
     "no sqrt(d_model)": Variant(without_factor),
     "tables of std 1": Variant(with_unit_tables),
     "tied tables of std 1": Variant(with_unit_tables, {"tied": "target"}),

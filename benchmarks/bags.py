@@ -15,7 +15,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from benchmarks.ablations import VARIANTS, right, trained
-from benchmarks.date_model import SEEDS, STEPS, Task, rate
+from benchmarks.date_model import STEPS, Task, each_seed, rate
 from kit.dates import (
     CASES,
     FIRST,
@@ -27,7 +27,6 @@ from kit.dates import (
     styles,
     write,
 )
-from lib.runtime import setup
 
 HELD = 5_000
 WITH_LETTERS = [name for name in LANGUAGES if name not in ("zh", "ja")]
@@ -107,20 +106,20 @@ def by_size(days: Sequence[date], right: Sequence[bool]) -> dict:
 
 
 def record() -> dict:
-    setup()
     task, days = Task(STEPS), splits()["validation"][:HELD]
     given = {
         style: collate(texts(days, style), task.source, task.target)
         for style in ("long", "full")
     }
     variant = VARIANTS["no positions"]._replace(recipe={"rate": rate})
-    runs, with_weekday = [], []
-    for seed in range(SEEDS):
+
+    def measure(seed: int) -> tuple[dict, float]:
         model = trained(variant, seed, task).average
-        runs.append(by_size(days, right(model, given["long"])))
         known = right(model, given["full"])
-        with_weekday.append(sum(known) / len(known))
-        print(runs[-1], with_weekday[-1], flush=True)
+        by_bag = by_size(days, right(model, given["long"]))
+        return by_bag, sum(known) / len(known)
+
+    runs, with_weekday = zip(*each_seed(measure), strict=True)
     return {
         "steps": STEPS,
         "runs": runs,

@@ -8,10 +8,11 @@ and its recipe.
 
 import hashlib
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors.torch import save_file
@@ -36,6 +37,7 @@ HERE = Path(__file__).parent
 FOLDER = HERE.parent / "book" / "data"
 STEPS, SIZE, BUCKET, SEEDS = 950, 64, 4, 5
 PEAK, WARMUP = 6e-3, 100
+T = TypeVar("T")
 
 
 def rate(step: int) -> float:
@@ -77,6 +79,16 @@ class Task:
     def unsorted(self) -> list[Batch]:
         """The same without buckets."""
         return self.batches(self.examples, SIZE)
+
+
+def each_seed(measure: Callable[[int], T]) -> list[T]:
+    """What is measured from each seed, printed as it comes."""
+    setup()
+    found = []
+    for seed in range(SEEDS):
+        found.append(measure(seed))
+        print(found[-1], flush=True)
+    return found
 
 
 def keep(name: str, model: nn.Module, card: dict) -> None:

@@ -7,9 +7,8 @@ each gets right.
 
 import torch
 
-from benchmarks.date_model import SEEDS, STEPS, Task, rate
+from benchmarks.date_model import STEPS, Task, each_seed, rate
 from benchmarks.torchs import pair
-from lib.runtime import setup
 from lib.training import Recipe, Trainer, exact_match, train
 
 
@@ -21,13 +20,9 @@ def race(seed: int, task: Task) -> dict:
         trainer = Trainer(model, Recipe(rate))
         train(trainer, task.training, STEPS)
         found[name] = exact_match(trainer.average, unseen)
-    return found
+    return {"seed": seed, "exact match": found}
 
 
 def record() -> dict:
-    setup()
-    task, runs = Task(STEPS), []
-    for seed in range(SEEDS):
-        runs.append({"seed": seed, "exact match": race(seed, task)})
-        print(runs[-1], flush=True)
-    return {"steps": STEPS, "runs": runs}
+    task = Task(STEPS)
+    return {"steps": STEPS, "runs": each_seed(lambda s: race(s, task))}

@@ -11,54 +11,35 @@ All else is as in benchmarks/ablations.py.
 
 import itertools
 
-from torch import nn
-
 from benchmarks import ablations
 from benchmarks.ablations import (
     Variant,
     exchange,
+    scaled,
     trained,
     with_unit_tables,
     written,
 )
-from benchmarks.date_model import BUCKET, SEEDS, SIZE, Task
+from benchmarks.date_model import BUCKET, SIZE, Task, each_seed
 from kit.dates import collate
-from lib.heads import MultiHeadAttention
-from lib.runtime import setup
 from lib.training import Batch
 from lib.transformer import Transformer
 
 TIMES = 8  # sqrt(d_model), and 1 over the usual deviation of the tables
 
 
-class Louder(nn.Module):
-    """Adds the positions TIMES as large."""
-
-    def __init__(self, positions: nn.Module):
-        super().__init__()
-        self.positions = positions
-
-    def forward(self, x, offset=0):
-        return x + TIMES * (self.positions(x, offset) - x)
-
-
-class Cooler(MultiHeadAttention):
-    """Its scores are those of inputs 1 / TIMES as large."""
-
-    def project(self, query, key, value):
-        q, k, v = super().project(query, key, value)
-        return q / TIMES**2, k, v
-
-
 def louder(model: Transformer) -> None:
     with_unit_tables(model)
-    model.positions = Louder(model.positions)
+    model.positions.table = TIMES * model.positions.table
 
 
 def cooler(model: Transformer) -> None:
-    """Of the attentions that read the tables: not of cross-attention."""
+    """Of the attentions that read the tables: not of cross-attention.
+
+    Their scores become those of inputs 1 / TIMES as large.
+    """
     with_unit_tables(model)
-    exchange(model, Cooler, "cross")
+    exchange(model, scaled(TIMES**-2), "cross")
 
 
 def both(model: Transformer) -> None:
@@ -113,11 +94,9 @@ def tables(seed: int, task: Task) -> dict:
 
 
 def record() -> dict:
-    setup()
     task = Task(ablations.STEPS, ablations.HELD)
-    found = {"padding": [], "tables": []}
-    for seed in range(SEEDS):
-        found["padding"].append(padding(seed, task))
-        found["tables"].append(tables(seed, task))
-        print({kind: runs[-1] for kind, runs in found.items()}, flush=True)
-    return {"steps": ablations.STEPS} | found
+    return {
+        "steps": ablations.STEPS,
+        "padding": each_seed(lambda seed: padding(seed, task)),
+        "tables": each_seed(lambda seed: tables(seed, task)),
+    }

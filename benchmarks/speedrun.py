@@ -10,9 +10,8 @@ import math
 import runpy
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -121,11 +120,6 @@ def race(entry: Entry, beside: Entry, days: Sequence[date]) -> dict:
     }
 
 
-def load(path: str | Path) -> Callable[[Sequence[date], int], Entry]:
-    """The function `recipe` of a file."""
-    return runpy.run_path(str(path))["recipe"]
-
-
 def score(runs: list[dict], name: str) -> float | None:
     """The median; a seed that did not arrive is slower than all others."""
     middle = statistics.median(
@@ -138,7 +132,9 @@ def main() -> None:
     torch.set_num_threads(1)
     setup()
     days = splits()
-    racer = load(sys.argv[1]) if len(sys.argv) > 1 else recipe
+    racer = recipe
+    if len(sys.argv) > 1:
+        racer = runpy.run_path(sys.argv[1])["recipe"]
     beside, runs = yardstick(days["train"]), []
     for seed in range(SEEDS):
         entry = racer(days["train"], seed)

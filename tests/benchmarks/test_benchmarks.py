@@ -31,7 +31,6 @@ from kit.dates import splits
 from lib.efficient import linear_attention
 from lib.heads import MultiHeadAttention
 from lib.masks import causal_mask
-from lib.positions import PositionalEncoding
 from lib.transformer import Transformer, TransformerConfig
 
 STORED = *records.RESULTS.glob("*.json"), date_model.FOLDER / "one_text.json"
@@ -125,13 +124,9 @@ def test_candidates_take_turns_and_a_ratio_is_the_median_of_rounds():
 def test_the_attention_is_raced_with_pytorchs(monkeypatch):
     sizes = {"tiny": (2, 3, 8, 2), "longer": (1, 5, 8, 2)}
     monkeypatch.setattr(attention, "SIZES", sizes)
-    raced = []
-    monkeypatch.setattr(
-        attention, "ratio", lambda times, *names: raced.append(names) or 1.5
-    )
-    found = attention.record()
-    assert found["forward"] == found["both"] == dict.fromkeys(sizes, 1.5)
-    assert raced == [("ours", "torch")] * 4
+    monkeypatch.setattr(attention, "ratio", lambda times, *names: names)
+    found, names = attention.record(), dict.fromkeys(sizes, ("ours", "torch"))
+    assert found["forward"] == found["both"] == names
 
 
 @pytest.mark.parametrize("layout", attention_layouts.LAYOUTS.values())
@@ -234,12 +229,12 @@ def test_the_rates_of_the_variants_share_peak_and_warmup():
         assert first == 1 or found[warmup - 1] == pytest.approx(1)
 
 
-def changed(name):
+def changed(name, variants=cheaper.VARIANTS):
     """A small model with what a variant changes."""
     torch.manual_seed(0)
     sizes = TransformerConfig(9, 9, 16, 4, 16, 1, 1, dropout=0.0, tied="none")
     model = Transformer(sizes)
-    cheaper.VARIANTS[name].change(model)
+    variants[name].change(model)
     return model
 
 
@@ -276,16 +271,14 @@ def test_the_cures_undo_what_large_tables_do():
     plain = MultiHeadAttention(8, 2)
     torch.nn.init.zeros_(plain.in_proj.bias)  # as the model begins
     cooled = copy.deepcopy(plain)
-    cooled.__class__ = reasons.Cooler
+    cooled.__class__ = ablations.scaled(reasons.TIMES**-2)
     x = torch.randn(1, 5, 8)
     _, weights = plain(x, need_weights=True)
     _, same = cooled(8 * x, need_weights=True)
     torch.testing.assert_close(same, weights)
-    positions = PositionalEncoding(8)
-    added = reasons.Louder(positions)(x, 3) - x
-    torch.testing.assert_close(
-        added, 8 * (positions(x, 3) - x), atol=1e-5, rtol=0
-    )
+    names = "tables of std 1", "positions 8 times as large"
+    usual, louder = (changed(n, reasons.TABLES).positions.table for n in names)
+    torch.testing.assert_close(louder, 8 * usual)
 
 
 def test_reasons_are_tried_on_the_same_dates(monkeypatch):

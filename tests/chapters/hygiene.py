@@ -26,37 +26,50 @@ def is_exempt(cell) -> bool:
     return "nbval-" in tags or "NBVAL_" in cell.source
 
 
-def exempt_cells(page: list) -> Iterator[str]:
-    """A cell that is not compared says why."""
+def code(page: list) -> Iterator[str]:
+    """Every code cell, by its number."""
     for number, cell in enumerate(code_cells(page), start=1):
-        if is_exempt(cell) and not cell.metadata.get("book", {}).get("exempt"):
-            yield f"code cell {number}: exempt from comparison, no reason"
+        for problem in (*source_problems(cell), *output_problems(cell)):
+            yield f"code cell {number}: {problem}"
 
 
-def plain_cells(page: list) -> Iterator[str]:
-    """Cells that run anywhere: no path hack, nothing of IPython's."""
-    for number, cell in enumerate(code_cells(page), start=1):
-        for found in HACK.findall(cell.source):
-            yield f"code cell {number}: {found}"
+def source_problems(cell) -> Iterator[str]:
+    """It runs anywhere, is compared or says why not, is seen at a glance.
+
+    Definitions and imports may be longer.
+    """
+    if is_exempt(cell) and not cell.metadata.get("book", {}).get("exempt"):
+        yield "exempt from comparison, no reason"
+    yield from HACK.findall(cell.source)
+    length = cell.source.count("\n") + 1
+    may_be_long = IMPORTS.match(cell.source) or MARKER.match(cell.source)
+    if length > LONGEST_CELL and not may_be_long:
+        yield f"{length} lines, not {LONGEST_CELL}"
 
 
-def short_cells(page: list) -> Iterator[str]:
-    """A reader sees a cell at a glance; definitions, imports may be longer."""
-    for number, cell in enumerate(code_cells(page), start=1):
-        length = cell.source.count("\n") + 1
-        is_long = length > LONGEST_CELL and not IMPORTS.match(cell.source)
-        if is_long and not MARKER.match(cell.source):
-            yield f"code cell {number}: {length} lines, not {LONGEST_CELL}"
+UNFIT = {
+    "a negative zero": r"(?<![\w.])-0(\.0*)?(?![\w.])",
+    "more than 4 decimals": r"\.\d{5,}",
+    "a rounding residual": r"\d[eE]-(0*[7-9]|0*[1-9]\d+)(?!\d)",
+    "a device": r"device=|\bcuda\b",
+    "an address in memory": r"\b0x[0-9a-f]{6,}",
+}
 
 
-def figures(page: list) -> Iterator[str]:
-    """Every figure has a name, by which the text leads to it."""
-    for number, cell in enumerate(code_cells(page), start=1):
-        kinds = [kind for o in cell.outputs for kind in o.get("data", {})]
-        shown = cell.metadata.get("mystnb", {}).get("figure", {})
-        is_named = shown.get("name", "").startswith("fig-")
-        if any(k.startswith("image/") for k in kinds) and not is_named:
-            yield f"code cell {number}: the figure lacks a name `fig-...`"
+def output_problems(cell) -> Iterator[str]:
+    """Figures have a name; numbers mean something, on every machine."""
+    shown = cell.metadata.get("mystnb", {}).get("figure", {})
+    is_named = shown.get("name", "").startswith("fig-")
+    for output in cell.outputs:
+        for kind, text in fields(output).items():
+            if kind.startswith("image/"):
+                if not is_named:
+                    yield "the figure lacks a name `fig-...`"
+                continue
+            for name, pattern in UNFIT.items():
+                if match := re.search(pattern, text):
+                    line = text[: match.end()].split("\n")[-1]
+                    yield f"prints {name}: {line}"
 
 
 HEADING = re.compile(r"### Exercise (\d+\.\d+) · \S")
@@ -109,34 +122,4 @@ def answer_problems(answer=None, check=None) -> Iterator[str]:
         yield "the check cell is not locked"
 
 
-UNFIT = {
-    "a negative zero": r"(?<![\w.])-0(\.0*)?(?![\w.])",
-    "more than 4 decimals": r"\.\d{5,}",
-    "a rounding residual": r"\d[eE]-(0*[7-9]|0*[1-9]\d+)(?!\d)",
-    "a device": r"device=|\bcuda\b",
-    "an address in memory": r"\b0x[0-9a-f]{6,}",
-}
-
-
-def printed_numbers(page: list) -> Iterator[str]:
-    """Numbers that mean something to a reader, on every machine."""
-    for number, cell in enumerate(code_cells(page), start=1):
-        for output in cell.outputs:
-            for kind, text in fields(output).items():
-                if kind.startswith("image/"):
-                    continue
-                for name, pattern in UNFIT.items():
-                    if match := re.search(pattern, text):
-                        line = text[: match.end()].split("\n")[-1]
-                        yield f"code cell {number}: prints {name}: {line}"
-
-
-RULES = (
-    stored_problems,
-    exempt_cells,
-    plain_cells,
-    short_cells,
-    figures,
-    exercises,
-    printed_numbers,
-)
+RULES = stored_problems, code, exercises

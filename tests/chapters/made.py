@@ -1,8 +1,12 @@
 """A chapter that keeps every rule; a test replaces one of its parts."""
 
+from copy import deepcopy
+from functools import cache
+
+import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from tests import sample
+from tools.source.taught import ROOT
 
 
 def words(text="Words.", kind="", **book):
@@ -52,14 +56,71 @@ def told(slides: int) -> list:
     ]
 
 
+@cache
+def masks() -> list:
+    path = ROOT / "book" / "04_masks.ipynb"
+    return nbformat.read(path, as_version=4).cells
+
+
 def exercise(task=("", ""), answer=("", ""), name="window_mask", **check):
-    """That of the sample, with one text replaced in its task or answer."""
-    cells = sample.exercise()
+    """The first of chapter 4, with one text replaced in its task or answer.
+
+    It has other numbers in a variant; here its answer says them too.
+    """
+    page = deepcopy(masks())
+    heads = [cell.source.startswith("### Exercise 4.1") for cell in page]
+    cells = page[heads.index(True) :][:3]
+    cells[0].source = cells[0].source.replace("easy", "easy · transfer", 1)
     cells[0].source = cells[0].source.replace(*task)
+    cells[1].source = f"width, length = 3, 7  # given\n\n\n{cells[1].source}"
     cells[1].source = cells[1].source.replace(*answer)
     cells[1].metadata["nbgrader"]["grade_id"] = name
     cells[2].metadata["nbgrader"] |= check
     return cells
+
+
+QUESTION = """\
+**{n}.** What is {n} + {n}, in words of `Python`?
+
+<details><summary>The sum <code>{n} + {n}</code>, or $2 \\cdot {n}$.</summary>
+
+**{a}** Adding {n} once more to {n} is what doubling it says.
+
+</details>
+<details><summary>The power {n} ** {n}.</summary>
+
+**{b}** A power multiplies {n} by itself, and here nothing is multiplied.
+
+</details>
+<details><summary>The text "{n}{n}".</summary>
+
+**{c}** Texts are joined, but {n} is a number and has no quotes.
+
+</details>
+"""
+VERDICTS = ["Yes.", "No.", "No."]
+
+
+def question(n: int) -> str:
+    """Question `n`; the right answers move on from one to the next."""
+    a, b, c = VERDICTS[-n % 3 :] + VERDICTS[: -n % 3]
+    return QUESTION.format(n=n, a=a, b=b, c=c)
+
+
+def quiz(number: int = 5):
+    """The cell of a quiz of so many questions."""
+    head = (
+        f"### Quiz\n\n**{number} minutes · easy.** Open the answer that you "
+        "would give.\n\n"
+    )
+    parts = "\n".join(map(question, range(1, number + 1)))
+    text = (head + parts).rstrip()
+    return new_markdown_cell(text, id="quiz", metadata={"tags": ["quiz"]})
+
+
+def proof():
+    """The cell that follows a quiz."""
+    return check("assert a == 2", claim="The answers of the quiz are right")
 
 
 def chapter(**changed) -> list:
@@ -75,7 +136,7 @@ def chapter(**changed) -> list:
         "explorer": [explorer(), ASKED, check("assert a == 2")],
         "more": [],
         "end": [words("Summary.\n\n## Exercises")],
-        "quiz": [sample.quiz(), sample.proof()],
+        "quiz": [quiz(), proof()],
         "exercises": 4 * exercise(),
         "after": [words("## Next\n\nA question?")],
     } | changed

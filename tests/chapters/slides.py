@@ -26,9 +26,7 @@ TYPES = {"", "slide", "subslide", "fragment", "-", "skip", "notes"}
 
 def words(text: str) -> int:
     """How many words are read on a slide; a number is none."""
-    return sum(
-        bool(re.search(r"[^\W\d_]", word)) for word in read(text).split()
-    )
+    return len(re.findall(r"\S*[^\W\d_]\S*", read(text)))
 
 
 def read(text: str) -> str:
@@ -47,37 +45,42 @@ def length(cells: list) -> Iterator[str]:
         yield f"{number} slides, not {SLIDES[0]} to {SLIDES[-1]}"
 
 
-def short_slides(cells: list) -> Iterator[str]:
-    """A slide is read at a glance, and is about one thing."""
+def slides(cells: list) -> Iterator[str]:
+    """Every slide, by its title."""
     for slide in deck.slides(cells):
-        here, texts = f"“{slide.title}”", defaultdict(str)
-        for part in slide.parts:
-            texts[part.kind] += f"{part.content}\n"
-        if (number := words(f"{slide.title} {texts['words']}")) > WORDS:
-            yield f"{here}: {number} words, not {WORDS}"
-        for kind in ("code", "output"):
-            if (number := lines(texts[kind])) > LINES:
-                yield f"{here}: {number} lines of {kind}, not {LINES}"
-        pictures = [p for p in slide.parts if p.kind in ("figure", "drawing")]
-        formulas = FORMULA.findall(texts["words"])
-        if len(pictures) + len(formulas) + bool(texts["code"]) > 1:
-            yield f"{here}: more than one formula, figure or code"
-        if not "".join(texts.values()).strip():
-            yield f"{here}: no content"
+        for problem in (*size_problems(slide), *part_problems(slide)):
+            yield f"“{slide.title}”: {problem}"
 
 
-def whole_words_and_code(cells: list) -> Iterator[str]:
+def size_problems(slide) -> Iterator[str]:
+    """It is read at a glance, and is about one thing."""
+    texts = defaultdict(str)
+    for part in slide.parts:
+        texts[part.kind] += f"{part.content}\n"
+    if (number := words(f"{slide.title} {texts['words']}")) > WORDS:
+        yield f"{number} words, not {WORDS}"
+    for kind in ("code", "output"):
+        if (number := lines(texts[kind])) > LINES:
+            yield f"{number} lines of {kind}, not {LINES}"
+    pictures = [p for p in slide.parts if p.kind in ("figure", "drawing")]
+    formulas = FORMULA.findall(texts["words"])
+    if len(pictures) + len(formulas) + bool(texts["code"]) > 1:
+        yield "more than one formula, figure or code"
+    if not "".join(texts.values()).strip():
+        yield "no content"
+
+
+def part_problems(slide) -> Iterator[str]:
     """Code with its end; words without links, HTML or a second heading."""
-    for slide in deck.slides(cells):
-        for part in slide.parts:
-            if part.kind == "words" and MARKS.search(read(part.content)):
-                yield f"“{slide.title}”: a link, HTML or a second heading"
-            if part.kind == "code":
-                body = indent(dedent(part.content), "    ")
-                try:
-                    ast.parse(f"async def shown():\n{body}\n")
-                except SyntaxError as error:
-                    yield f"“{slide.title}”: cut code: {error.text.strip()}"
+    for part in slide.parts:
+        if part.kind == "words" and MARKS.search(read(part.content)):
+            yield "a link, HTML or a second heading"
+        if part.kind == "code":
+            body = indent(dedent(part.content), "    ")
+            try:
+                ast.parse(f"async def shown():\n{body}\n")
+            except SyntaxError as error:
+                yield f"cut code: {error.text.strip()}"
 
 
 def titles(cells: list) -> Iterator[str]:
@@ -130,12 +133,4 @@ def numbers(cells: list) -> Iterator[str]:
     yield from unproved([*code, *said])
 
 
-RULES = (
-    length,
-    short_slides,
-    whole_words_and_code,
-    titles,
-    places,
-    spoken,
-    numbers,
-)
+RULES = length, slides, titles, places, spoken, numbers

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from tests import sample
 from tests.chapters.made import (
     ASKED,
     chapter,
@@ -16,6 +15,9 @@ from tests.chapters.made import (
     explorer,
     figure,
     prints,
+    proof,
+    question,
+    quiz,
     told,
     words,
 )
@@ -121,45 +123,43 @@ PARTS = {
 }
 
 
-def quiz(old="", new="", number=5, below=None, **parts):
+def asks(old="", new="", number=5, below=None, **parts):
     """The parts of a page with one text of its quiz replaced."""
-    cell = sample.quiz(number)
+    cell = quiz(number)
     assert old in cell.source
     cell.source = cell.source.replace(old, new, 1)
-    return {"quiz": [cell, below or sample.proof()]} | parts
+    return {"quiz": [cell, below or proof()]} | parts
 
 
 def always_first():
-    cell = sample.quiz()
-    parts = [sample.question(3).replace("3", str(n)) for n in range(1, 6)]
+    cell = quiz()
+    parts = [question(3).replace("3", str(n)) for n in range(1, 6)]
     cell.source = cell.source.split("**1.**")[0] + "\n".join(parts)
-    return {"quiz": [cell, sample.proof()]}
+    return {"quiz": [cell, proof()]}
 
 
 SUM = "Adding 1 once more to 1 is what doubling it says."
 TEXTS = "Texts are joined, but 1 is a number and has no quotes."
 QUIZ = {
     "0 quizzes": {"quiz": []},
-    "2 quizzes": {"more": [sample.quiz()]},
-    "no tag": {
-        "quiz": [new_markdown_cell(sample.quiz().source), sample.proof()]
-    },
-    "not stand below": quiz(end=[words("## Summary")]),
-    "no `# @title Check: The answers": quiz(below=new_code_cell("1")),
-    "a sentence above": quiz(" Open the answer that you would give."),
-    "6 minutes for 5": quiz("5 minutes", "6 minutes"),
-    "4 questions": quiz(number=4),
-    "numbered [1, 2, 4": quiz("**3.**", "**4.**"),
+    "2 quizzes": {"more": [quiz()]},
+    "no tag": {"quiz": [new_markdown_cell(quiz().source), proof()]},
+    "not stand below": asks(end=[words("## Summary")]),
+    "no `# @title Check: The answers": asks(below=new_code_cell("1")),
+    "a sentence above": asks(" Open the answer that you would give."),
+    "6 minutes for 5": asks("5 minutes", "6 minutes"),
+    "4 questions": asks(number=4),
+    "numbered [1, 2, 4": asks("**3.**", "**4.**"),
     "at the same place": always_first(),
-    "question 1: 2 choices": quiz(
+    "question 1: 2 choices": asks(
         '<details><summary>The text "11".</summary>'
     ),
-    "question 1: not exactly one": quiz("**Yes.** A", "**No.** A"),
-    "question 1: a box": quiz("<details><summary>", "<details> <summary>"),
-    "two explanations, are": quiz(TEXTS, SUM),
-    "fewer than 6 words explain: The sum": quiz(SUM, "It is so."),
-    "Markdown in a choice": quiz("<code>1 + 1</code>", "`1 + 1`"),
-    "between empty lines": quiz("</summary>\n\n", "</summary>\n"),
+    "question 1: not exactly one": asks("**Yes.** A", "**No.** A"),
+    "question 1: a box": asks("<details><summary>", "<details> <summary>"),
+    "two explanations, are": asks(TEXTS, SUM),
+    "fewer than 6 words explain: The sum": asks(SUM, "It is so."),
+    "Markdown in a choice": asks("<code>1 + 1</code>", "`1 + 1`"),
+    "between empty lines": asks("</summary>\n\n", "</summary>\n"),
 }
 BROKEN = {
     **on("more", HYGIENE | SLIDES),

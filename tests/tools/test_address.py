@@ -51,17 +51,8 @@ def test_a_workflow_knows_its_repository_and_its_branch(tmp_path, url):
         assert address.read(root, run).url == school
 
 
-@pytest.mark.parametrize(
-    "remote",
-    [
-        "https://github.com/fork/book/",
-        "https://someone:secret@github.com/fork/book.git",
-        "git@github.com:fork/book.git",
-        "ssh://git@ssh.github.com:443/fork/book.git",
-    ],
-)
-def test_a_clone_knows_where_it_comes_from(tmp_path, remote):
-    root = book(tmp_path, remote=remote, branch="v1")
+def test_a_clone_knows_where_it_comes_from(tmp_path):
+    root = book(tmp_path, remote=f"{OWN}/", branch="v1")
     assert address.read(root, {}) == Place(OWN, "v1", "")
     git("-C", root, "commit", "-q", "--allow-empty", "-m", "Begun")
     git("-C", root, "update-ref", "refs/remotes/origin/colab", "HEAD")
@@ -69,18 +60,22 @@ def test_a_clone_knows_where_it_comes_from(tmp_path, remote):
 
 
 @pytest.mark.parametrize(
-    "remote",
+    "remote, url",
     [
-        "https://notgithub.com/fork/book",
-        "https://github-com/fork/book",
-        "https://github.com.example/fork/book",
-        "https://github.com/fork",
-        "https://github.com/fork/book/wiki",
-        "/srv/github.com/fork/book.git",
+        ("https://someone:secret@github.com/fork/book.git", OWN),
+        ("git@github.com:fork/book.git", OWN),
+        ("ssh://git@ssh.github.com:443/fork/book.git", OWN),
+        ("https://notgithub.com/fork/book", ""),
+        ("https://github-com/fork/book", ""),
+        ("https://github.com.example/fork/book", ""),
+        ("https://github.com/fork", ""),
+        ("https://github.com/fork/book/wiki", ""),
+        ("/srv/github.com/fork/book.git", ""),
     ],
 )
-def test_a_remote_elsewhere_says_nothing(tmp_path, remote):
-    assert address.read(book(tmp_path, remote=remote), {}) is None
+def test_only_a_remote_at_github_says_it(tmp_path, monkeypatch, remote, url):
+    monkeypatch.setattr(address, "git", lambda *_: remote)
+    assert address.of_remote(tmp_path) == url
 
 
 def test_only_the_git_of_the_book_is_asked(tmp_path, monkeypatch):

@@ -95,23 +95,20 @@ def test_named_chapters_alone_are_synced_and_stored_outputs_are_kept(
     assert sync.main(["03"], book) == said
 
 
-@pytest.mark.parametrize(
-    "source, reason",
-    [
-        ("x = 1\nx / 0", "ZeroDivisionError: division by zero"),
-        ("import os\nos._exit(1)", "Kernel died"),
-        ("import time\ntime.sleep(30)", "A cell timed out"),
-        (
-            "# lib/softmax.py\ndef thrice(): ...",
-            "lib/softmax.py does not define",
-        ),
-    ],
-)
+FAILING = {
+    "ZeroDivisionError: division by zero": "x = 1\nx / 0",
+    "Kernel died": "import os\nos._exit(1)",
+    "A cell timed out": "import time\ntime.sleep(30)",
+    "lib/softmax.py does not define": "# lib/softmax.py\ndef thrice(): ...",
+}
+
+
+@pytest.mark.parametrize("reason", FAILING)
 def test_a_cell_that_fails_is_named_and_the_file_stays(
-    book, monkeypatch, source, reason
+    book, monkeypatch, reason
 ):
     monkeypatch.setattr(sync, "SECONDS", 1)
-    before = put(book, "'fine'", source, "'never'")
+    before = put(book, "'fine'", FAILING[reason], "'never'")
     problem = sync.main(["01"], book)
     assert problem.startswith("sync: 01_one.ipynb, code cell 3:")
     assert reason in problem and "\x1b" not in problem
@@ -125,27 +122,8 @@ def test_a_chapter_without_a_title_is_refused(book):
     assert "01_one.ipynb: the first cell must begin with the title" in problem
 
 
-def normal(*cells: dict) -> dict:
-    """The normal form of a notebook with these cells, left by an editor."""
-    kernel = {"name": "c", "display_name": "c", "language": "python"}
-    metadata = {"colab": {"provenance": []}, "kernelspec": kernel}
-    notebook = new_notebook(metadata=metadata, nbformat_minor=2)
-    notebook.cells = [type(cell)(cell) for cell in (TITLE, *cells)]
-    sync.normalise(notebook)
-    return notebook
-
-
-def test_a_notebook_has_one_form_and_keeps_its_letters():
-    notebook = normal(new_code_cell("x = 'ß'"))
-    assert notebook.metadata == sync.METADATA
-    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
-    text = sync.to_text(notebook)
-    assert text.startswith('{\n "cells": [\n  {\n   "cell_type"')
-    assert "# Grüße" in text and "ß" in text
-    assert text.endswith("\n}\n")
-
-
-def test_cells_keep_only_the_metadata_that_somebody_reads():
+def test_a_notebook_has_one_form():
+    """Whatever an editor has left: only what somebody reads stays."""
     kept = {
         "book": {"exempt": "a reason"},
         "mystnb": {"image": {"alt": "A figure."}},
@@ -154,32 +132,33 @@ def test_cells_keep_only_the_metadata_that_somebody_reads():
         "tags": ["hide-input"],
     }
     left = {"execution": {"iopub.busy": "now"}, "colab": {}, "scrolled": True}
-    notebook = normal(
-        new_code_cell("1", metadata=kept | left),
-        new_code_cell("2", metadata={"tags": [], "cellView": "form"}),
-        new_code_cell("# @title Check: it is one\nassert 1"),
-    )
-    metadata = [dict(c.metadata) for c in notebook.cells]
-    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
-    assert metadata == [{}, kept, {}, folded]
-
-
-def test_outputs_are_numbered_and_without_scripts():
     element = "<a-b>\n<p>Read me.</p>\n</a-b>"
     carried = "\n<script data-explorer>\nlet a = 1 < 2;\n</script>"
     html = {"text/html": element + carried, "text/plain": "<a-b>"}
     value = new_output("execute_result", html, execution_count=9)
-    code = new_code_cell("1", execution_count=7, outputs=[value])
-    last = normal(new_code_cell("0"), code).cells[-1]
-    assert last.execution_count == last.outputs[0].execution_count == 2
-    assert last.outputs[0].data == html | {"text/html": element}
-
-
-def test_cells_keep_their_ids_and_others_are_numbered():
-    names = ["a", None, "a", "cell-1", None]
-    cells = [new_code_cell("1", id=name or "none") for name in names]
-    for cell, name in zip(cells, names, strict=True):
-        if name is None:
-            del cell["id"]
-    ids = [c.id for c in normal(*cells).cells[1:]]
+    notebook = new_notebook(metadata={"colab": {"provenance": []}})
+    notebook.nbformat_minor = 2
+    notebook.cells = [
+        TITLE,
+        new_code_cell("'ß'", id="a", metadata=kept | left),
+        new_code_cell("2", metadata={"tags": [], "cellView": "form"}),
+        new_code_cell("# @title Check: it is one\nassert 1", id="a"),
+        new_code_cell("4", id="cell-1", outputs=[value]),
+        new_code_cell("5"),
+    ]
+    for number in (2, 5):
+        del notebook.cells[number]["id"]
+    sync.normalise(notebook)
+    assert notebook.metadata == sync.METADATA
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    code = notebook.cells[1:]
+    ids = [cell.id for cell in code]
     assert ids == ["a", "cell-2", "cell-3", "cell-1", "cell-4"]
+    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
+    assert [c.metadata for c in code] == [kept, {}, folded, {}, {}]
+    assert code[3].execution_count == code[3].outputs[0].execution_count == 4
+    assert code[3].outputs[0].data == html | {"text/html": element}
+    text = sync.to_text(notebook)
+    assert text.startswith('{\n "cells": [\n  {\n   "cell_type"')
+    assert "# Grüße" in text and "ß" in text
+    assert text.endswith("\n}\n")

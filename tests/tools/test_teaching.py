@@ -68,15 +68,7 @@ def test_a_chapter_has_a_page_for_its_teacher(chapter):
 
 # What the pages are made of.
 
-EXERCISE = {
-    "number": "4.1",
-    "name": "window_mask",
-    "title": "A window",
-    "minutes": 10,
-    "difficulty": "easy",
-    "transfer": False,
-    "points": 1,
-    "variants": True,
+EXERCISE = next(e for e in WRITTEN if e["name"] == "window_mask") | {
     "mistakes": {"x_1 is *all*": "Look at `m[0]`."},
     "mutants": 16,
     "equivalent": 1,

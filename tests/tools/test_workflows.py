@@ -26,13 +26,9 @@ def rows(job):
 
 
 def test_what_a_workflow_runs_can_be_run_here():
-    runs = {
-        row["run"] if "matrix.run" in step["run"] else step["run"]
-        for _, job in JOBS
-        for row in rows(job)
-        for step in steps(job)
-        if "run" in step
-    }
+    places = [each for _, job in JOBS for each in (*steps(job), *rows(job))]
+    runs = {each["run"] for each in places if "run" in each}
+    runs -= {"${{ matrix.run }}"}
     assert len(runs) >= 10
     targets = re.findall(r"^([a-z-]+):", MAKEFILE, re.M)
     for line in runs:
@@ -72,25 +68,20 @@ def test_nobody_may_do_more_than_the_job_needs(name, job):
 
 
 def test_pull_requests_publish_nothing_and_what_is_published_was_tested():
-    main, tags = {"branches": ["main"]}, {"tags": ["v*"]}
-    assert ON["publish"]["push"] == main | tags
     assert {*ON["publish"]} == {"push", "workflow_dispatch"}
     assert {*ON["pages"]} == {"workflow_run", "workflow_dispatch"}
-    assert ON["test"]["push"] == {"branches-ignore": main["branches"]}
     for name, text in TEXTS.items():
         assert "pull_request_target" not in text and "secrets" not in text
         assert "pull_request" not in ON[name] or ": write" not in text
     test, publish = FLOWS["publish"]["jobs"].values()
     assert test["uses"] == "./.github/workflows/test.yml"
-    assert "workflow_call" in ON["test"] and publish["needs"] == "test"
+    assert publish["needs"] == "test"
     only = "github.ref == 'refs/heads/main' || "
     assert publish["if"] == only + "startsWith(github.ref, 'refs/tags/v')"
     assert publish["steps"][0]["with"] == {"fetch-depth": 0}  # for histories
     ask, deploy = FLOWS["pages"]["jobs"].values()
-    assert ON["pages"]["workflow_run"]["workflows"] == ["publish"]
     for needed in ("event != 'pull_request'", "conclusion == 'success'"):
         assert f"workflow_run.{needed}" in ask["if"]
-    assert deploy["if"] == "needs.ask.outputs.is-on == 'true'"
     assert deploy["steps"][0]["with"]["ref"] == "site"
 
 

@@ -91,10 +91,7 @@ def test_counters_and_cells_are_what_the_library_does(shown, few):
         length = draw.randint(1, 11)
         step = draw.randint(1, length)
         shown.set(length=length, width=width, step=step)
-        steps = [
-            [multiplications(rows, t, width) for rows in (t, 1)]
-            for t in range(1, step + 1)
-        ]
+        steps = [multiplications(t, width) for t in range(1, step + 1)]
         so_far, now = [sum(way) for way in zip(*steps, strict=True)], steps[-1]
         kept = 2 * step * width  # a key and a value of each token
         cells = [row for row in shown.all(".counts tbody tr", COUNTS)]

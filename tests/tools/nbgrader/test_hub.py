@@ -11,12 +11,10 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.parse
-import urllib.request
-from http.cookiejar import CookieJar
 from pathlib import Path
 
 import pytest
+import requests
 
 pytest.importorskip("jupyterhub", reason="make test-nbgrader installs it")
 ROOT = Path(__file__).resolve().parents[3]
@@ -76,28 +74,26 @@ def hub(course):
         running.wait()
 
 
-class Browser:
+class Browser(requests.Session):
     """Keeps cookies and follows redirects."""
 
     def __init__(self, url: str):
-        self.url, self.cookies = url, CookieJar()
-        cookies = urllib.request.HTTPCookieProcessor(self.cookies)
-        # No proxy of the machine's may stand between.
-        direct = urllib.request.ProxyHandler({})
-        self.opener = urllib.request.build_opener(direct, cookies)
+        super().__init__()
+        self.url = url
+        self.trust_env = False  # no proxy of the machine's stands between
 
-    def get(self, path: str, form: dict | None = None, **query: str):
-        data = urllib.parse.urlencode(form).encode() if form else None
-        full = f"{self.url}{path}?{urllib.parse.urlencode(query)}"
-        with self.opener.open(full, data) as answer:
-            return answer.geturl(), answer.read().decode()
+    def ask(self, path: str, form: dict | None = None, **query: str):
+        how = "POST" if form else "GET"
+        answer = self.request(how, self.url + path, params=query, data=form)
+        answer.raise_for_status()
+        return answer.url, answer.text
 
     def patiently(self, path: str, wanted: str, **query: str):
         """Ask again until the address that answers holds a text."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
-                url, text = self.get(path, **query)
+                url, text = self.ask(path, **query)
                 if wanted in url:
                     return text
             except OSError:
@@ -106,16 +102,12 @@ class Browser:
         pytest.fail(f"{path} does not lead to {wanted}")
 
     def token(self, path: str) -> str:
-        return next(
-            c.value
-            for c in self.cookies
-            if c.name == "_xsrf" and c.path == path
-        )
+        return self.cookies.get("_xsrf", path=path)
 
     def log_in(self, name: str, password: str) -> str:
         self.patiently("/hub/login", "/hub/login")
         form = {"username": name, "password": password}
-        return self.get("/hub/login", form, _xsrf=self.token("/hub/"))[0]
+        return self.ask("/hub/login", form, _xsrf=self.token("/hub/"))[0]
 
 
 def test_a_link_brings_a_student_to_the_course(hub, course):
@@ -129,7 +121,7 @@ def test_a_link_brings_a_student_to_the_course(hub, course):
     page = hub.patiently("/hub/user-redirect/git-pull", "/user/ada/", **link)
     assert "nbgitpuller" in page
     pull = dict(link, targetpath="course", _xsrf=hub.token("/user/ada/"))
-    told = hub.get("/user/ada/git-pull/api", **pull)[1]
+    told = hub.ask("/user/ada/git-pull/api", **pull)[1]
     assert '"phase": "finished"' in told
     home = course / "class" / "homes" / "ada" / "course"
     notebook = home / "04_masks.ipynb"
@@ -141,12 +133,12 @@ def test_a_link_brings_a_student_to_the_course(hub, course):
     git(course / "work", "add", "-A")
     git(course / "work", "commit", "-qm", "The second week")
     git(course / "work", "push", "-q", "origin", "main")
-    told = hub.get("/user/ada/git-pull/api", **pull)[1]
+    told = hub.ask("/user/ada/git-pull/api", **pull)[1]
     assert '"phase": "finished"' in told
     assert (home / "week_2.txt").exists()
     assert "my own notes" in notebook.read_text()
 
 
 def test_a_wrong_password_stays_outside(hub):
-    with pytest.raises(urllib.error.HTTPError, match="403"):
+    with pytest.raises(requests.HTTPError, match="403"):
         hub.log_in("eve", "guess")
