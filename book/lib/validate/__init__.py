@@ -13,7 +13,6 @@ from .llama_weights import *
 from .masks import *
 from .model import *
 from .modern import *
-from .numbers import *
 from .shapes import *
 from .text import *
 from .training import *

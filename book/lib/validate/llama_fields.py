@@ -6,7 +6,7 @@ effect on logits. Whatever else a file says is refused by its name.
 
 from collections.abc import Mapping
 
-from .kinds import booleans, instance
+from .. import validate
 from .llama_known import (
     AGREE,
     ANGLES,
@@ -16,13 +16,12 @@ from .llama_known import (
     SIZES,
     USED,
 )
-from .numbers import above, multiple, positive, real
 from .refuse import expect, wrong
 
 
 def family(fields: object, known: Mapping) -> None:
     """A dictionary that says whose code builds the model."""
-    instance(Mapping, fields=fields)
+    validate.instance(Mapping, fields=fields)
     name, allowed = fields.get("model_type"), " or ".join(map(repr, known))
     fine = isinstance(name, str) and name in known
     expect(fine, "model_type", allowed, repr(name))
@@ -37,12 +36,14 @@ def llama_fields(fields: Mapping) -> None:
             wrong(name, "no such field: it is not known here", repr(value))
     for name in SIZES:
         expect(name in fields, name, "an integer", "nothing")
-    positive(**{name: fields[name] for name in SIZES})
+    validate.positive(**{name: fields[name] for name in SIZES})
     _heads(fields)
     eps = fields.get("rms_norm_eps", 1e-6)
-    instance(float, rms_norm_eps=eps)
-    real("rms_norm_eps", eps, least=0)
-    booleans(tie_word_embeddings=fields.get("tie_word_embeddings", False))
+    validate.instance(float, rms_norm_eps=eps)
+    validate.real("rms_norm_eps", eps, least=0)
+    validate.booleans(
+        tie_word_embeddings=fields.get("tie_word_embeddings", False)
+    )
     _window(fields)
     _angles(fields)
     if (classes := fields.get("architectures")) is not None:
@@ -65,11 +66,11 @@ def _heads(fields: Mapping) -> None:
     """Heads that divide the width, evenly, and key heads that divide them."""
     width, heads = fields["hidden_size"], fields["num_attention_heads"]
     kv_heads = fields["num_key_value_heads"]
-    multiple("hidden_size", width, heads, f"{heads} heads")
+    validate.multiple("hidden_size", width, heads, f"{heads} heads")
     fine, expected = width // heads % 2 == 0, "heads of an even width"
     expect(fine, "num_attention_heads", expected, f"{width // heads}")
     if kv_heads is not None:
-        positive(num_key_value_heads=kv_heads)
+        validate.positive(num_key_value_heads=kv_heads)
         fine, expected = heads % kv_heads == 0, f"a divisor of {heads}"
         expect(fine, "num_key_value_heads", expected, kv_heads)
     _neutral("head_dim", fields.get("head_dim"), (width // heads, None))
@@ -79,7 +80,7 @@ def _window(fields: Mapping) -> None:
     """A window in every layer or in none; LLaMA has none."""
     window, layers = fields["sliding_window"], fields["num_hidden_layers"]
     if window is not None:
-        positive(sliding_window=window)
+        validate.positive(sliding_window=window)
     said = fields.get("use_sliding_window", window is not None)
     _neutral("use_sliding_window", said, (window is not None,))
     kinds = fields.get("layer_types")
@@ -98,7 +99,7 @@ def _angles(fields: Mapping) -> None:
         for name in ("rope_parameters", "rope_scaling")
         if fields.get(name) is not None
     }
-    instance(Mapping, **said)
+    validate.instance(Mapping, **said)
     given = [angles for angles in said.values() if angles]
     if len(given) == 2:
         same, expected = given[0] == given[1], "the same as rope_parameters"
@@ -107,7 +108,7 @@ def _angles(fields: Mapping) -> None:
         _one_kind(name, angles)
     bases = [part for part in (fields, *given) if "rope_theta" in part]
     for part in bases:
-        above("rope_theta", part["rope_theta"], 1)
+        validate.above("rope_theta", part["rope_theta"], 1)
         same = part["rope_theta"] == bases[0]["rope_theta"]
         expected = f"{bases[0]['rope_theta']} here as well"
         expect(same, "rope_theta", expected, part["rope_theta"])
@@ -131,10 +132,10 @@ def _one_kind(field: str, angles: Mapping) -> None:
         expected = f"a number for {kind!r}"
         expect(name in angles, f"{name} of {field}", expected, "nothing")
     if "factor" in angles:
-        real("factor", angles["factor"], least=1)
+        validate.real("factor", angles["factor"], least=1)
     if "low_freq_factor" in angles:
         low, high = angles["low_freq_factor"], angles["high_freq_factor"]
-        above("low_freq_factor", low, 0)
-        above("high_freq_factor", high, low)
+        validate.above("low_freq_factor", low, 0)
+        validate.above("high_freq_factor", high, low)
         trained = angles["original_max_position_embeddings"]
-        positive(original_max_position_embeddings=trained)
+        validate.positive(original_max_position_embeddings=trained)

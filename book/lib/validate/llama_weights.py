@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from .kinds import instance
+from .. import validate
 from .llama_known import AROUND, BLOCK, FLOATS, KEPT_ANGLES
 from .refuse import expect, shape, wrong, wrong_kind
 
@@ -18,12 +18,12 @@ def llama_weights(weights: object, config: object, steps: Tensor) -> None:
 
     `steps` are the model's rotary angles between neighbours.
     """
-    instance(Mapping, weights=weights)
+    validate.instance(Mapping, weights=weights)
     wanted = _tensors(config)
     for name, sizes in wanted.items():
         expect(name in weights, name, f"a tensor of shape {sizes}", "nothing")
     for name, tensor in weights.items():
-        instance(Tensor, **{name: tensor})
+        validate.instance(Tensor, **{name: tensor})
         if tensor.dtype not in FLOATS:
             wrong_kind(name, "a floating-point tensor", tensor.dtype)
         if name in wanted:
