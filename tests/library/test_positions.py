@@ -150,11 +150,8 @@ LONG, LATE = {"12 (offset 0": torch.ones(12, 6)}, {"12 (offset 7": X}
 BEYOND = "at most 11 positions (max_length)"
 test_bad_input_is_refused = refuses(
     *no.size(table, "length", "d_model"),
-    *no.size(lambda length: PositionalEncoding(6, length), "length"),
-    *no.size(encode, "d_model"),
     *no.size(learn, "d_model", "max_length"),
     ("d_model", table, ValueError, "an even number", ODD),
-    ("d_model", encode, ValueError, "an even number", ODD),
     ("the width of x", rotary, ValueError, "an even number", {"3": X[:, :3]}),
     *no.number(table, "base"),
     *no.number(turn, "base"),

@@ -233,23 +233,10 @@ ONES, made = torch.ones(2, 5, dtype=torch.int64), model().cpu()
 whole, encode = partial(made, source=ONES, target=ONES), made.encode
 remember = partial(made.decode, ONES)
 decode = partial(made.decode, memory=encode(ONES))
-RANKS = by_shape(ONES[0], ONES[..., None])
+NO_IDS = by_dtype(ONES > 0, 1.0 * ONES)
 LENGTHS = by_shape(ONES[:, :0], ONES[:, :1].repeat(1, 14))
 NUMBERS = by_dtype(torch.ones(1, 1, 1, 1))
 MISFIT = by_shape(torch.ones(2, 1, 1, 3) > 0)
-
-
-def no_ids(name, call, size):
-    """Bad ids of a vocabulary of this size."""
-    kinds, few = by_dtype(ONES > 0, 1.0 * ONES), f"ids from 0 to {size - 1}"
-    outside = {"-1": ONES - 2, f"{size}": size * ONES}
-    return [
-        (name, call, TypeError, "a tensor", {"list": [[1, 2]]}),
-        (name, call, TypeError, "an integer tensor", kinds),
-        (name, call, ValueError, "2 axes", RANKS),
-        (name, call, ValueError, "1 to 13 positions (max_length)", LENGTHS),
-        (name, call, ValueError, few, outside),
-    ]
 
 
 def no_mask(place, scores):
@@ -284,8 +271,13 @@ test_bad_input_is_refused = refuses(
     ("eos_id", small, ValueError, "another id than bos_id=1", {"same": 1}),
     ("config", Transformer, TypeError, "a TransformerConfig", NO_CONFIG),
     ("config", Tables, TypeError, "a TransformerConfig", NO_CONFIG),
-    *no_ids("source", encode, 17),
-    *no_ids("target", decode, 19),
+    ("source", encode, TypeError, "a tensor", {"list": [[1, 2]]}),
+    ("source", encode, TypeError, "an integer tensor", NO_IDS),
+    ("source", encode, ValueError, "2 axes", by_shape(ONES[0])),
+    ("source", encode, ValueError, "1 to 13 positions", LENGTHS),
+    ("source", encode, ValueError, "0 to 16", {"-1": -ONES, "17": 17 * ONES}),
+    ("target", decode, ValueError, "0 to 18", {"-1": -ONES, "19": 19 * ONES}),
+    ("target", decode, ValueError, "1 to 13 positions", LENGTHS),
     ("target", whole, ValueError, "the batch of the source", {"1": ONES[:1]}),
     *no.floating_tensor(remember, "memory"),
     *no_mask(0, "(2, 3, 5, 5)"),
