@@ -33,6 +33,11 @@ def attention_weights(
             A query that may attend to nothing gets weights 0.
         score_bias: finite numbers that are added to the scaled scores, of the
             dtype of the queries and broadcastable to the result.
+
+    Raises:
+        TypeError: the mask is not boolean, or the dtypes differ.
+        ValueError: there is no key, the mask or the bias does not broadcast
+            to the scores, or the bias is not finite.
     """
     validate.shapes("q: *lead q_len d_head, k: *lead k_len d_head", q=q, k=k)
     scores = (q / math.sqrt(q.shape[-1])) @ k.mT
@@ -69,6 +74,11 @@ def attention(
         v: one value for each key, of any width.
         dropout: probability with which a weight is set to zero; the others
             are divided by 1 - dropout. Pass 0 outside training.
+
+    Raises:
+        TypeError: as in `attention_weights`.
+        ValueError: as there; or not one value for each key, or a dropout that
+            is not in [0, 1).
     """
     weights = attention_weights(q, k, may_attend, score_bias=score_bias)
     validate.shapes("k: *lead k_len d_head, v: *lead k_len d_value", k=k, v=v)

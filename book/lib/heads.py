@@ -135,6 +135,12 @@ class MultiHeadAttention(nn.Module):
         Returns:
             The output, batch q_len d_model; with `need_weights` the pair of
             the output and the weights, batch heads q_len k_len.
+
+        Raises:
+            TypeError: the mask is not boolean, or the dtypes differ.
+            ValueError: a value without a key, no key at all, a mask or a bias
+                that is not of rank 4 or does not broadcast, or a bias that is
+                not finite.
         """
         validate.key_for(value, key)
         key = query if key is None else key

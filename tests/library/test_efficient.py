@@ -100,39 +100,34 @@ def test_gradients_of_the_cheaper_ones(call):
     assert torch.autograd.gradcheck(lambda *x: call(*x, 2), inputs)
 
 
-def one_text(call, size):
-    """What neither attention of a single text takes; `size` is its number."""
-    q, k, v = (torch.ones(2, 5, width) for width in (4, 4, 3))
-    call = partial(call, q=q, k=k, v=v, **{size: 2})
-    empty = partial(call, k=k[:, :0], v=v[:, :0])
-    return [
-        *no.size(call, size),
-        ("k", partial(call, v=v[:, :4]), ValueError, "length of q, 5",
-         {"4": k[:, :4]}),
-        ("v", call, ValueError, "length of q, 5", {"4": v[:, :4]}),
-        ("k", partial(call, v=v[:1]), ValueError, "leading axes (2,)",
-         {"(1,)": k[:1]}),
-        ("k", call, ValueError, "width 4", {"3": k[..., :3]}),
-        ("v", call, TypeError, "torch.float32", by_dtype(v.double())),
-        ("q", empty, ValueError, "one position", by_shape(q[:, :0])),
-    ]  # fmt: skip
-
-
+Q, K, V = (torch.ones(2, 5, width) for width in (4, 4, 3))
+local = partial(local_attention, q=Q, k=K, v=V, window=2)
+linear = partial(linear_attention, q=Q, k=K, v=V, chunk=2)
+empty = partial(local, k=K[:, :0], v=V[:, :0])
 operations = partial(layer_operations, length=4, d_model=4, d_ff=4)
 room = partial(cache_bytes, tokens=4, layers=4, kv_heads=4, d_head=4)
 group = partial(GroupedQueryAttention, d_model=12, heads=4, kv_heads=1)
 ask = GroupedQueryAttention(12, 4, 2)
-Q, X = torch.ones(2, 4, 3, 3), torch.ones(2, 3, 12)
+heads, X = torch.ones(2, 4, 3, 3), torch.ones(2, 3, 12)
 test_bad_input_is_refused = refuses(
-    *one_text(local_attention, "window"),
-    *one_text(linear_attention, "chunk"),
+    *no.size(local, "window"),
+    *no.size(linear, "chunk"),
+    ("k", partial(local, v=V[:, :4]), ValueError, "length of q, 5",
+     {"4": K[:, :4]}),
+    ("v", local, ValueError, "length of q, 5", {"4": V[:, :4]}),
+    ("k", partial(local, v=V[:1]), ValueError, "leading axes (2,)",
+     {"(1,)": K[:1]}),
+    ("k", local, ValueError, "width 4", {"3": K[..., :3]}),
+    ("v", local, TypeError, "torch.float32", by_dtype(V.double())),
+    ("q", empty, ValueError, "one position", by_shape(Q[:, :0])),
+    ("v", linear, ValueError, "length of q, 5", {"4": V[:, :4]}),
     *no.size(operations, "length", "d_model", "d_ff"),
     ("kv_width", operations, ValueError, "at least 1", {"0": 0}),
     *no.size(room, "tokens", "layers", "kv_heads", "d_head", "number"),
     *no.size(group, "d_model", "heads", "kv_heads"),
     ("kv_heads", group, ValueError, "a divisor of heads=4", {"3": 3}),
     ("d_model", group, ValueError, "a multiple of heads=4", {"13": 13}),
-    ("k", partial(ask.attend, Q, v=Q), ValueError, "leading axes (2, 4)",
-     {"(2, 8)": Q}),
+    ("k", partial(ask.attend, heads, v=heads), ValueError,
+     "leading axes (2, 4)", {"(2, 8)": heads}),
     ("query", ask, ValueError, "width 12", {"11": X[..., :11]}),
 )  # fmt: skip

@@ -1,7 +1,6 @@
 """lib.heads: what is promised beyond equality with torch (test_interop)."""
 
 import copy
-import math
 from functools import partial
 
 import pytest
@@ -86,16 +85,6 @@ def test_is_attention_in_heads(sources, sizes, lengths, bias, kept, dtype):
     both = multi(*given, **options, need_weights=True)
     close(both[0], output.to(dtype), steps=64)
     close(both[1], weights.to(dtype), steps=64)
-
-
-def test_weights_are_dropped_after_they_are_given():
-    multi, x = module(dropout=0.25), normal(2, 5, 6)
-    torch.manual_seed(5)
-    output, given = multi(x, need_weights=True)
-    q, k, v = multi.project(x, x, x)
-    same(given, attention_weights(q, k))
-    torch.manual_seed(5)
-    close(output, multi.output(F.dropout(given, 0.25) @ v))
 
 
 def test_empty_batches_and_no_query():
@@ -183,10 +172,6 @@ def test_the_weights_are_asked_for_by_name():
 X, Y = torch.ones(2, 3, 6), torch.ones(2, 5, 6)
 RANKS, NARROW = by_shape(X[0], X[None]), by_shape(X[..., :3])
 MASK = torch.ones(2, 1, 1, 5)
-NUMBERS = {
-    "lib.masks.from_additive": MASK,
-    "torch.int32; lib.masks.from_zero_one": MASK.int(),
-}
 USE = {
     "(5,)": torch.ones(5),
     "use {}[:, None, None]": torch.ones(2, 5),
@@ -198,7 +183,6 @@ BIASES = {got.format("bias"): x for got, x in USE.items()}
 MASKS = {got.format("mask"): x > 0 for got, x in USE.items()}
 MISFITS = [torch.ones(s) for s in ((3, 1, 3, 5), (2, 3, 3, 5), (2, 1, 5, 3))]
 NO_MASK, NO_BIAS = by_shape(*(x > 0 for x in MISFITS)), by_shape(*MISFITS)
-ENDLESS = {"-inf; what may not be attended to is said": MASK - math.inf}
 
 
 def attending(need_weights):
@@ -215,21 +199,17 @@ def attending(need_weights):
     long = {"(2, 2, 7)": torch.ones(2, 2, 7, 3)}
     return [
         ("v", part, ValueError, "one value for each key", long),
-        ("v", part, TypeError, "torch.float32", by_dtype(k.double())),
         ("k", part, ValueError, "leading axes (2, 2)", {"(1, 2)": k[:1]}),
         ("k", part, ValueError, "width 3", {"2": k[..., :2]}),
         ("q", alone, ValueError, "4 axes", by_shape(k[0])),
         ("may_attend", part, ValueError, "four axes", MASKS),
-        ("may_attend", ask, TypeError, "a tensor", {"list": [[True]]}),
-        ("may_attend", ask, TypeError, "boolean tensor, True = may", NUMBERS),
+        ("may_attend", ask, TypeError, "boolean tensor", by_dtype(MASK)),
         ("may_attend", ask, ValueError, "four axes", MASKS),
         ("may_attend", ask, ValueError, "(2, 2, 3, 5)", NO_MASK),
-        ("score_bias", ask, TypeError, "a tensor", {"list": [[1.0]]}),
         ("score_bias", ask, TypeError, "floating-point", by_dtype(MASK > 0)),
         ("score_bias", ask, TypeError, "the queries", by_dtype(MASK.half())),
         ("score_bias", ask, ValueError, "four axes", BIASES),
         ("score_bias", ask, ValueError, "(2, 2, 3, 5)", NO_BIAS),
-        ("score_bias", ask, ValueError, "finite numbers", ENDLESS),
     ]
 
 

@@ -35,7 +35,6 @@ LENGTHS = {
 }
 KINDS = pytest.mark.parametrize("kind", LENGTHS)
 BLOCKS = pytest.mark.parametrize("kind", LAYERS)
-FIRST = pytest.mark.parametrize("batch_first", [False, True])
 BIASES = pytest.mark.parametrize("bias", [True, False])
 
 
@@ -45,9 +44,10 @@ def made(kind, dtype=torch.float64, dropout=0.0, norm=None, **options):
     if kind is nn.LayerNorm:
         module = nn.LayerNorm(WIDTH, **options)
     elif kind is MHA:
-        module = MHA(WIDTH, HEADS, dropout, **options)
+        module = MHA(WIDTH, HEADS, dropout, batch_first=True, **options)
     elif kind in LAYERS:
-        module = kind(WIDTH, HEADS, HIDDEN, dropout, **options)
+        sizes = WIDTH, HEADS, HIDDEN, dropout
+        module = kind(*sizes, batch_first=True, **options)
     else:
         layer = made(STACKS[kind], dropout=dropout, **options)
         is_encoder = kind is nn.TransformerEncoder
@@ -85,23 +85,13 @@ def near(actual, expected, allowed):
     assert (actual - expected).abs().max().item() <= allowed * largest
 
 
-def turned(module, *parts):
-    """Sources for a module of torch's, or its output, batch first again."""
-    part = getattr(module, "layers", [module])[0]
-    first = getattr(part, "self_attn", part).batch_first
-    return [x if first else x.transpose(0, 1) for x in parts]
-
-
 def by_torch(module, leaves, attends, pads):
     """What torch's module answers, and the weights of an attention."""
-    given, weights = turned(module, *leaves), None
     if isinstance(module, MHA):
-        output, weights = module(
-            *given, *pads, attn_mask=attends[0], average_attn_weights=False
+        return module(
+            *leaves, *pads, attn_mask=attends[0], average_attn_weights=False
         )
-    else:
-        output = module(*given, *attends, *pads)
-    return turned(module, output)[0], weights
+    return module(*leaves, *attends, *pads), None
 
 
 def twins(module, ours):
@@ -143,17 +133,15 @@ def agree(module, dtype):
                     near(one, other, allowed)
 
 
-@pytest.mark.covered(2)
-@FIRST
 @BIASES
 @pytest.mark.parametrize("dtype", ALLOWED)
-def test_an_attention_equals_torchs(dtype, bias, batch_first):
-    agree(made(MHA, dtype, bias=bias, batch_first=batch_first), dtype)
+def test_an_attention_equals_torchs(dtype, bias):
+    agree(made(MHA, dtype, bias=bias), dtype)
 
 
 def test_an_attention_equals_torchs_under_autocast():
     """Self-attention: the key and the value are the query."""
-    module = made(MHA, torch.float32, batch_first=True)
+    module = made(MHA, torch.float32)
     ours, x = from_torch(module), sources(MHA, torch.float32)[0]
     with torch.autocast(DEVICE.type, torch.bfloat16):
         expected, weights = module(x, x, x, average_attn_weights=False)
@@ -166,7 +154,7 @@ def test_an_attention_equals_torchs_under_autocast():
 @pytest.mark.parametrize("dtype", ALLOWED)
 def test_where_torch_gives_nan_we_give_the_bias_and_no_gradient(dtype):
     """The second sentence is empty: none of its queries may attend."""
-    module = made(MHA, dtype, batch_first=True)
+    module = made(MHA, dtype)
     ours, leaves = from_torch(module), sources(MHA, dtype)
     may = padding_mask(torch.tensor([S_LEN, 0, 2], device=DEVICE), S_LEN)
     expected, weights = by_torch(module, leaves, [None], [~may[:, 0, 0]])
@@ -185,18 +173,15 @@ def test_where_torch_gives_nan_we_give_the_bias_and_no_gradient(dtype):
 
 
 @pytest.mark.covered(2)
-@FIRST
 @BIASES
 @pytest.mark.parametrize("kind", [*LAYERS, *STACKS])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("other", [False, True])
-def test_blocks_and_stacks_equal_torchs(
-    kind, dtype, norm_first, batch_first, bias, other
-):
+def test_blocks_and_stacks_equal_torchs(kind, dtype, norm_first, bias, other):
     """The other ones have GELU and, in a stack, a norm at the end."""
-    options = {"norm_first": norm_first, "batch_first": batch_first}
-    options |= {"bias": bias, "activation": "gelu" if other else "relu"}
+    options = {"norm_first": norm_first, "bias": bias}
+    options["activation"] = "gelu" if other else "relu"
     norm = nn.LayerNorm(WIDTH, eps=0.01) if other and kind in STACKS else None
     agree(made(kind, dtype, norm=norm, **options), dtype)
 
@@ -260,38 +245,30 @@ def exchanged(kind, name, part):
 attention = partial(MHA, 6, 2)
 block = partial(made, nn.TransformerEncoderLayer)
 stacked = partial(exchanged, nn.TransformerEncoder)
-OTHER_WIDTHS = {"5, 7 and 6": attention(kdim=5, vdim=7)}
-MORE_KEYS = {
-    "True and False": attention(add_bias_kv=True),
-    "False and True": attention(add_zero_attn=True),
+REFUSED = {
+    (TypeError, "LayerNorm"): {
+        "None": None,
+        "Linear": nn.Linear(3, 3),
+        "Identity": stacked("layers.1", nn.Identity()),
+        "RMSNorm": made(nn.TransformerDecoder, norm=nn.RMSNorm(WIDTH)),
+    },
+    (ValueError, "to embed_dim"): {"5, 7 and 6": attention(kdim=5, vdim=7)},
+    (ValueError, "add_zero_attn=False"): {
+        "True and False": attention(add_bias_kv=True),
+        "False and True": attention(add_zero_attn=True),
+    },
+    (ValueError, "one axis with a weight"): {
+        "(3, 7)": nn.LayerNorm((3, 7)),
+        "affine=False": nn.LayerNorm(7, elementwise_affine=False),
+    },
+    (ValueError, "relu or gelu"): {
+        "tanh": block(activation=torch.tanh),
+        "SiLU": block(activation=nn.SiLU()),
+        "partial": block(activation=partial(F.gelu, approximate="tanh")),
+    },
 }
-NO_NORMS = {
-    "(3, 7)": nn.LayerNorm((3, 7)),
-    "affine=False": nn.LayerNorm(7, elementwise_affine=False),
-}
-NO_ACTIVATIONS = {
-    "tanh": block(activation=torch.tanh),
-    "SiLU": block(activation=nn.SiLU()),
-    "partial": block(activation=partial(F.gelu, approximate="tanh")),
-}
-NO_PARTS = {
-    "None": None,
-    "Linear": nn.Linear(3, 3),
-    "Identity": stacked("layers.1", nn.Identity()),
-    "RMSNorm": made(nn.TransformerDecoder, norm=nn.RMSNorm(WIDTH)),
-}
-NO_BLOCKS = {"none": stacked("layers", nn.ModuleList())}
-
-
-def copied(module=None, blocks=None):
-    return from_torch(module or blocks)
-
-
+EMPTY = {"none": stacked("layers", nn.ModuleList())}
 test_what_we_do_not_have_is_refused = refuses(
-    ("module", copied, TypeError, "LayerNorm", NO_PARTS),
-    ("module", copied, ValueError, "to embed_dim", OTHER_WIDTHS),
-    ("module", copied, ValueError, "add_zero_attn=False", MORE_KEYS),
-    ("module", copied, ValueError, "one axis with a weight", NO_NORMS),
-    ("module", copied, ValueError, "relu or gelu", NO_ACTIVATIONS),
-    ("blocks", copied, ValueError, "one", NO_BLOCKS),
+    *(("module", from_torch, *a, x) for a, x in REFUSED.items()),
+    ("blocks", lambda blocks: from_torch(blocks), ValueError, "one", EMPTY),
 )

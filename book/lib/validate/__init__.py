@@ -8,12 +8,10 @@ expected and what came.
 # ruff: noqa: F403
 from .diagnose import *
 from .kinds import *
-from .llama_fields import *
-from .llama_weights import *
+from .llama import *
 from .masks import *
 from .model import *
 from .modern import *
-from .numbers import *
 from .shapes import *
 from .text import *
 from .training import *

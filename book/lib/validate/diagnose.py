@@ -1,7 +1,6 @@
 """How a reader says that an attention wants to be called."""
 
-from .kinds import booleans, choice, string
-from .numbers import multiple, positive
+from .. import validate
 from .refuse import expect, wrong_kind
 
 LAYOUTS = ("n l d", "l n d", "n h l d", "n l h d", "l d", "h l d", "l h d")
@@ -14,16 +13,16 @@ MASKS = (
 
 def convention(said) -> None:
     """Every word of a `Convention` is a known one."""
-    string(call=said.call, axes=said.axes)
-    positive(width=said.width, heads=said.heads, length=said.length)
-    booleans(positions=said.positions)
-    choice("mask", said.mask, MASKS)
+    validate.string(call=said.call, axes=said.axes)
+    validate.positive(width=said.width, heads=said.heads, length=said.length)
+    validate.booleans(positions=said.positions)
+    validate.choice("mask", said.mask, MASKS)
     called(said.call)
     laid_out(said.axes)
     if said.mask_axes is not None:
-        string(mask_axes=said.mask_axes)
+        validate.string(mask_axes=said.mask_axes)
         _mask_axes(said.mask_axes)
-    multiple("width", said.width, said.heads, f"{said.heads} heads")
+    validate.multiple("width", said.width, said.heads, f"{said.heads} heads")
     expect(said.length > 3, "length", "at least 4", said.length)
     has_mask, is_inside = "mask" in said.call, said.mask in ("causal", "none")
     expected = "mask='keep', ... where `call` has a mask"

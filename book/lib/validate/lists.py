@@ -42,5 +42,5 @@ def sequences(rows: Iterable) -> list[list[int]]:
     """At least one sequence of ids, each a list."""
     validate.iterable("sequences", rows, "a list of id lists", Tensor)
     rows = [ids(row, ANY_ID, "an item of sequences") for row in rows]
-    validate.not_empty("sequences", rows)
+    expect(rows, "sequences", "at least one", "none")
     return rows

@@ -5,10 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from .kinds import instance, whole_numbers
-from .numbers import integer, positive
+from .. import validate
 from .refuse import expect, shape, wrong, wrong_kind
-from .shapes import axes, floating
 
 CONVENTION = {
     "may_attend": "a boolean tensor, True = may attend",
@@ -35,7 +33,7 @@ RANK_HINT = {
 
 def boolean(**named: object) -> None:
     """A boolean tensor; its name says what True means."""
-    instance(Tensor, **named)
+    validate.instance(Tensor, **named)
     ((name, tensor),) = named.items()
     if tensor.dtype != torch.bool:
         hint = ADDED if tensor.is_floating_point() else NUMBERS
@@ -44,7 +42,7 @@ def boolean(**named: object) -> None:
 
 def numeric(mask: object) -> None:
     """A tensor of numbers, not of truth values."""
-    instance(Tensor, mask=mask)
+    validate.instance(Tensor, mask=mask)
     if mask.dtype == torch.bool:
         got = "torch.bool; a boolean mask is used as it is, or inverted with ~"
         wrong_kind("mask", "numbers 0 and 1", got)
@@ -62,13 +60,13 @@ def only(mask: Tensor, allowed: tuple) -> None:
 
 def lengths(lengths: object, max_length: object) -> None:
     """The lengths of some sentences, none beyond `max_length`."""
-    whole_numbers("lengths", lengths)
-    axes("lengths: batch", lengths=lengths)
+    validate.whole_numbers("lengths", lengths)
+    validate.axes("lengths: batch", lengths=lengths)
     expect(lengths.numel(), "lengths", "at least one sentence", "none")
     least, most = (bound.item() for bound in lengths.aminmax())
     expect(least >= 0, "lengths", "none below 0", least)
     if max_length is not None:
-        integer("max_length", max_length, least=0)
+        validate.integer("max_length", max_length, least=0)
         expected = f"none beyond max_length={max_length}"
         expect(most <= max_length, "lengths", expected, most)
 
@@ -76,7 +74,7 @@ def lengths(lengths: object, max_length: object) -> None:
 def attn_mask(mask: object, heads: object) -> None:
     """(q_len, k_len) or (batch * heads, q_len, k_len), boolean."""
     boolean(mask=mask)
-    positive(heads=heads)
+    validate.positive(heads=heads)
     expected = "(q_len, k_len) or (batch * heads, q_len, k_len)"
     expect(mask.ndim in (2, 3), "mask", expected, shape(mask))
     if mask.ndim == 3:
@@ -106,7 +104,7 @@ def mask(may_attend: object, scores: Tensor) -> None:
 
 def score_bias(bias: object, q: Tensor, scores: Tensor) -> None:
     """Finite numbers of the queries' dtype that broadcast to the scores."""
-    floating(score_bias=bias)
+    validate.floating(score_bias=bias)
     if bias.dtype != q.dtype and not torch.is_autocast_enabled(q.device.type):
         expected = f"{q.dtype}, the dtype of the queries"
         wrong_kind("score_bias", expected, bias.dtype)

@@ -5,21 +5,9 @@ from collections.abc import Sized
 import torch
 from torch import Tensor, nn
 
-from .kinds import INTEGERS, booleans, choice, instance, some_items
-from .masks import four_axes, module_mask
-from .numbers import (
-    between,
-    divisible,
-    even,
-    integer,
-    number,
-    positive,
-    probability,
-    real,
-)
+from .. import validate
 from .refuse import expect, kind, shape, wrong, wrong_kind
-from .shapes import floating, remembered, shapes
-from .text import id_batch
+from .shapes import remembered
 
 HEADS = "q: *lead q_len d_head, k: *lead k_len d_head, v: *lead k_len d_value"
 
@@ -28,15 +16,19 @@ def config(fields: object) -> None:
     """The fields of a `TransformerConfig` fit together."""
     sizes = ("source_vocab_size", "target_vocab_size", "d_ff", "max_length")
     layers = ("encoder_layers", "decoder_layers")
-    positive(**{name: getattr(fields, name) for name in sizes + layers})
-    divisible(fields.d_model, fields.heads)
-    even("d_model", fields.d_model)
-    probability("dropout", fields.dropout)
-    booleans(norm_first=fields.norm_first)
+    validate.positive(
+        **{name: getattr(fields, name) for name in sizes + layers}
+    )
+    validate.divisible(fields.d_model, fields.heads)
+    validate.even("d_model", fields.d_model)
+    validate.probability("dropout", fields.dropout)
+    validate.booleans(norm_first=fields.norm_first)
     if fields.final_norms is not None:
-        booleans(final_norms=fields.final_norms)
-    choice("activation", fields.activation, ("relu", "gelu", "gelu_tanh"))
-    choice("tied", fields.tied, ("none", "target", "all"))
+        validate.booleans(final_norms=fields.final_norms)
+    validate.choice(
+        "activation", fields.activation, ("relu", "gelu", "gelu_tanh")
+    )
+    validate.choice("tied", fields.tied, ("none", "target", "all"))
     special_ids(fields)
     source, target = fields.source_vocab_size, fields.target_vocab_size
     if fields.tied == "all":
@@ -50,7 +42,7 @@ def special_ids(fields: object) -> None:
     for name in ("pad_id", "bos_id", "eos_id"):
         rows = vocab if name == "pad_id" else fields.target_vocab_size
         value = getattr(fields, name)
-        integer(name, value, least=0)
+        validate.integer(name, value, least=0)
         expected = f"an id below {rows}, the size of the vocabulary"
         expect(value < rows, name, expected, value)
         if name != "pad_id" and value == fields.pad_id:
@@ -70,20 +62,20 @@ def no_nan(logits: Tensor) -> None:
 
 def to_narrow(logits, temperature, top_k, top_p) -> None:
     """Logits, and three numbers that narrow them."""
-    shapes("logits: ... vocab", logits=logits)
-    real("temperature", temperature, least=0)
+    validate.shapes("logits: ... vocab", logits=logits)
+    validate.real("temperature", temperature, least=0)
     got = "0; lib.decoding.greedy is the limit"
     expect(temperature != 0, "temperature", "more than 0", got)
     if top_k is not None:
-        positive(top_k=top_k)
+        validate.positive(top_k=top_k)
     if top_p is not None:
-        number("top_p", top_p, "0 < top_p <= 1", lambda p: 0 < p <= 1)
+        validate.number("top_p", top_p, "0 < top_p <= 1", lambda p: 0 < p <= 1)
 
 
 def generator(value: object) -> None:
     """None, or a generator of the CPU."""
     if value is not None:
-        instance(torch.Generator, generator=value)
+        validate.instance(torch.Generator, generator=value)
         expected = "one of the CPU, so that every device draws the same"
         on_cpu = value.device.type == "cpu"
         expect(on_cpu, "generator", expected, value.device)
@@ -91,46 +83,46 @@ def generator(value: object) -> None:
 
 def stack(items: object, wanted: type, final_norm: object) -> None:
     """At least one block in a list, all of one class and width."""
-    booleans(final_norm=final_norm)
-    some_items("blocks", items, wanted.__name__, Sized)
+    validate.booleans(final_norm=final_norm)
+    validate.some_items("blocks", items, wanted.__name__, Sized)
     for block in items:
-        instance(wanted, **{"an item of blocks": block})
+        validate.instance(wanted, **{"an item of blocks": block})
     widths = {block.feed_forward.widen.in_features for block in items}
     expect(len(widths) == 1, "blocks", "one width", sorted(widths))
 
 
 def around(d_model, dropout, norm_first, norm) -> None:
     """The arguments of a `Residual`."""
-    positive(d_model=d_model)
-    booleans(norm_first=norm_first)
-    probability("dropout", dropout)
+    validate.positive(d_model=d_model)
+    validate.booleans(norm_first=norm_first)
+    validate.probability("dropout", dropout)
     if norm is not None and not isinstance(norm, nn.Module):
         wrong_kind("norm", "a module", kind(norm))
 
 
 def several_heads(d_model, heads, dropout, bias) -> None:
     """The arguments of a `MultiHeadAttention`."""
-    divisible(d_model, heads)
-    probability("dropout", dropout)
-    booleans(bias=bias)
+    validate.divisible(d_model, heads)
+    validate.probability("dropout", dropout)
+    validate.booleans(bias=bias)
 
 
 @remembered
 def to_attend(q, k, v, may_attend, score_bias=None) -> None:
     """Queries, keys and values of several heads, a mask and a bias."""
-    shapes(HEADS, q=q, k=k, v=v)
-    shapes("q: batch heads q_len d_head", q=q)
+    validate.shapes(HEADS, q=q, k=k, v=v)
+    validate.shapes("q: batch heads q_len d_head", q=q)
     scores = (*q.shape[:3], k.shape[2])
-    module_mask(may_attend, scores)
+    validate.module_mask(may_attend, scores)
     if score_bias is not None:
-        floating(score_bias=score_bias)
-        four_axes(scores, score_bias=score_bias)
+        validate.floating(score_bias=score_bias)
+        validate.four_axes(scores, score_bias=score_bias)
 
 
 def ids_of(side: str, ids: object, config: object) -> None:
     """Token ids of the source or the target, not too long."""
     vocab_size = getattr(config, f"{side}_vocab_size")
-    id_batch(ids, side, config.max_length, vocab_size)
+    validate.id_batch(ids, side, config.max_length, vocab_size)
 
 
 def new_ids(target: object, rows: int, config: object) -> None:
@@ -146,15 +138,15 @@ def new_ids(target: object, rows: int, config: object) -> None:
 
 def to_decode(model, wanted: type, limit: object, cached: object) -> None:
     """A model, the number of tokens to write, and a switch."""
-    instance(wanted, model=model)
+    validate.instance(wanted, model=model)
     if limit is not None:
-        between("limit", limit, 1, model.config.max_length)
-    booleans(cached=cached)
+        validate.between("limit", limit, 1, model.config.max_length)
+    validate.booleans(cached=cached)
 
 
 def beginning(ids: object, rows: int, most: int, config: object) -> None:
     """The first tokens of each text, none of them PAD, BOS or EOS."""
-    id_batch(ids, "beginning", vocab_size=config.target_vocab_size)
+    validate.id_batch(ids, "beginning", vocab_size=config.target_vocab_size)
     expected = f"{rows} rows, one for each source"
     expect(len(ids) == rows, "beginning", expected, len(ids))
     expected = f"1 to {most - 1} tokens, so that one of {most} is left"
@@ -168,7 +160,11 @@ def beginning(ids: object, rows: int, most: int, config: object) -> None:
 def writable(tokens: object, rows: int, config: object) -> None:
     """What `choose` gave: for each row one id that may be written."""
     drawn = isinstance(tokens, Tensor)
-    if not drawn or tokens.dtype not in INTEGERS or tokens.shape != (rows,):
+    if (
+        not drawn
+        or tokens.dtype not in validate.INTEGERS
+        or tokens.shape != (rows,)
+    ):
         got = f"{tokens.dtype}, {shape(tokens)}" if drawn else kind(tokens)
         wrong("choose", f"one integer id for each of {rows} rows", got)
     never = (tokens == config.pad_id) | (tokens == config.bos_id)
@@ -183,5 +179,5 @@ def writable(tokens: object, rows: int, config: object) -> None:
 
 def search(width: object, length_penalty: object) -> None:
     """The two numbers of a beam search."""
-    positive(width=width)
-    real("length_penalty", length_penalty, least=0)
+    validate.positive(width=width)
+    validate.real("length_penalty", length_penalty, least=0)

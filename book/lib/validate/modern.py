@@ -2,11 +2,8 @@
 
 from torch import Tensor
 
-from .kinds import booleans, instance_or_none, whole_numbers
-from .numbers import above, divisible, even, integer, positive, real
+from .. import validate
 from .refuse import expect, shape, wrong
-from .shapes import shapes
-from .text import id_batch
 
 TEXT = (
     "q: *lead length d_head, k: *lead length d_head, v: *lead length d_value"
@@ -15,21 +12,21 @@ TEXT = (
 
 def shared_heads(heads: int, kv_heads: object) -> None:
     """Every head of keys serves the same number of query heads."""
-    positive(kv_heads=kv_heads)
+    validate.positive(kv_heads=kv_heads)
     fine = heads % kv_heads == 0
     expect(fine, "kv_heads", f"a divisor of heads={heads}", kv_heads)
 
 
 def one_text(q: object, k: object, v: object) -> None:
     """A query, a key and a value at each position, of which there are some."""
-    shapes(TEXT, q=q, k=k, v=v)
+    validate.shapes(TEXT, q=q, k=k, v=v)
     expect(q.shape[-2], "q", "at least one position", shape(q))
 
 
 def rotary_rows(weight: object, heads: object) -> None:
     """W_Q or W_K, whose rows are pairs of entries of every head."""
-    shapes("weight: width d_model", weight=weight)
-    positive(heads=heads)
+    validate.shapes("weight: width d_model", weight=weight)
+    validate.positive(heads=heads)
     pairs = weight.shape[0] % (2 * heads) == 0
     expected = f"an even number of rows for each of {heads} heads"
     expect(pairs, "weight", expected, shape(weight))
@@ -37,17 +34,17 @@ def rotary_rows(weight: object, heads: object) -> None:
 
 def turning(d_head: int, base: object, window: object = None) -> None:
     """A head whose entries come in pairs, the base, and a window or None."""
-    even("d_head", d_head)
-    above("base", base, 1)
+    validate.even("d_head", d_head)
+    validate.above("base", base, 1)
     if window is not None:
-        positive(window=window)
+        validate.positive(window=window)
 
 
 def turnable_by(x: object, start: object, steps: object) -> None:
     """Queries or keys, a place, and an angle for each pair of entries."""
-    shapes("x: ... length width", x=x)
-    shapes("steps: pairs", steps=steps)
-    integer("start", start, least=0)
+    validate.shapes("x: ... length width", x=x)
+    validate.shapes("steps: pairs", steps=steps)
+    validate.integer("start", start, least=0)
     width, pairs = x.shape[-1], steps.shape[0]
     expected = f"one for each pair of {width} entries"
     expect(width == 2 * pairs, "steps", expected, shape(steps))
@@ -55,10 +52,10 @@ def turnable_by(x: object, start: object, steps: object) -> None:
 
 def stretch(said: object) -> None:
     """The numbers of a `Stretch`."""
-    real("factor", said.factor, least=1)
-    integer("trained", said.trained, least=0)
-    above("low", said.low, 0)
-    above("high", said.high, said.low)
+    validate.real("factor", said.factor, least=1)
+    validate.integer("trained", said.trained, least=0)
+    validate.above("low", said.low, 0)
+    validate.above("high", said.high, said.low)
 
 
 def past(x: Tensor, kept: object) -> None:
@@ -71,31 +68,31 @@ def past(x: Tensor, kept: object) -> None:
 
 def buckets(count: object, furthest: object) -> None:
     """An even number of buckets, and a distance beyond half of them."""
-    even("buckets", count)
-    integer("furthest", furthest, least=count // 2 + 1)
+    validate.even("buckets", count)
+    validate.integer("furthest", furthest, least=count // 2 + 1)
 
 
 def to_sort_in(distance: object, count: object, furthest: object) -> None:
     """Distances, and the buckets they go into."""
-    whole_numbers("distance", distance)
+    validate.whole_numbers("distance", distance)
     buckets(count, furthest)
 
 
 def decoder_only(fields: object, wanted: type) -> None:
     """The fields of a `DecoderOnlyConfig` fit together."""
     names = ("vocab_size", "d_ff", "layers")
-    positive(**{name: getattr(fields, name) for name in names})
-    divisible(fields.d_model, fields.heads)
+    validate.positive(**{name: getattr(fields, name) for name in names})
+    validate.divisible(fields.d_model, fields.heads)
     shared_heads(fields.heads, fields.kv_heads)
     turning(fields.d_model // fields.heads, fields.base, fields.window)
-    real("eps", fields.eps, least=0)
-    booleans(tied=fields.tied)
-    instance_or_none(wanted, stretch=fields.stretch)
+    validate.real("eps", fields.eps, least=0)
+    validate.booleans(tied=fields.tied)
+    validate.instance_or_none(wanted, stretch=fields.stretch)
 
 
 def next_ids(ids: object, cache: object, config: object) -> None:
     """Token ids, at least one a row, and a cache for each block or None."""
-    id_batch(ids, vocab_size=config.vocab_size)
+    validate.id_batch(ids, vocab_size=config.vocab_size)
     expect(ids.shape[1], "ids", "at least one position", shape(ids))
     if cache is not None and len(cache) != config.layers:
         expected = f"one past for each of {config.layers} blocks"

@@ -6,8 +6,7 @@ from functools import wraps
 import torch
 from torch import Tensor
 
-from .kinds import instance
-from .numbers import even, integer, positive
+from .kinds import even, instance, integer, positive
 from .refuse import expect, kind, shape, wrong, wrong_kind
 
 NEVER_EMPTY = {"k_len": "at least one key", "d_head": "a width of at least 1"}

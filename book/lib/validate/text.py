@@ -5,10 +5,8 @@ from datetime import date
 
 import torch
 
-from .kinds import choice, instance, some_items, string, whole_numbers
-from .numbers import integer, positive
+from .. import validate
 from .refuse import expect, kind, shape, wrong, wrong_kind
-from .shapes import axes
 
 
 def ordinary_tokens(tokens: list[str], specials: tuple[str, ...]) -> None:
@@ -24,7 +22,7 @@ def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
     The range is not looked at without a vocabulary (a GPU would have to
     wait), and while torch compiles or exports.
     """
-    whole_numbers(name, ids)
+    validate.whole_numbers(name, ids)
     unseen = vocab_size is None or torch.compiler.is_compiling()
     if unseen or ids.numel() == 0:
         return
@@ -37,7 +35,7 @@ def token_ids(ids: object, vocab_size: int | None, name: str = "ids") -> None:
 def id_batch(ids, name="ids", most=None, vocab_size=None) -> None:
     """Token ids (batch, length); with `most`, of 1 to `most` positions."""
     token_ids(ids, vocab_size, name)
-    axes(f"{name}: batch length", **{name: ids})
+    validate.axes(f"{name}: batch length", **{name: ids})
     if most is not None and not 1 <= ids.shape[1] <= most:
         wrong(name, f"1 to {most} positions (max_length)", shape(ids))
 
@@ -46,7 +44,7 @@ def locale(language: object) -> None:
     """A language, or language and country, of which Babel has the names."""
     from babel import Locale, UnknownLocaleError
 
-    string(language=language)
+    validate.string(language=language)
     with suppress(UnknownLocaleError, ValueError):
         Locale.parse(language)
         return
@@ -64,27 +62,27 @@ def written(day, language, style, styles: tuple[str, ...]) -> None:
     """A date, a language and one of its styles."""
     plain_date(day)
     locale(language)
-    string(style=style)
-    choice("style", style, styles)
+    validate.string(style=style)
+    validate.choice("style", style, styles)
 
 
 def to_generate(days, count, seed, languages) -> None:
     """Dates and languages to draw from, and the number of examples."""
-    some_items("days", days, "dates")
-    some_items("languages", languages, "strings")
+    validate.some_items("days", days, "dates")
+    validate.some_items("languages", languages, "strings")
     for day in days:
         plain_date(day, "an item of days")
     for language in languages:
         locale(language)
-    integer("seed", seed)
+    validate.integer("seed", seed)
     if count is not None:
-        positive(count=count)
+        validate.positive(count=count)
 
 
 def collatable(examples, wanted: type, source, target) -> None:
     """Examples, and a vocabulary for each side."""
-    some_items("examples", examples, "examples")
+    validate.some_items("examples", examples, "examples")
     for example in examples:
         if not (hasattr(example, "text") and hasattr(example, "iso")):
             wrong_kind("an item of examples", "an Example", kind(example))
-    instance(wanted, source=source, target=target)
+    validate.instance(wanted, source=source, target=target)

@@ -4,27 +4,17 @@ import math
 
 from torch import Tensor
 
-from .kinds import functions, instance, some_items, whole_numbers
-from .numbers import (
-    between,
-    integer,
-    multiple,
-    positive,
-    probability,
-    real,
-)
+from .. import validate
 from .refuse import expect, shape, wrong
-from .shapes import shapes
-from .text import token_ids
 
 
 def to_compare(logits: object, target: object, pad_id: object) -> None:
     """Logits (..., vocab) and one target id, or PAD, for each row of them."""
-    shapes("logits: ... vocab", logits=logits)
-    integer("pad_id", pad_id)
-    whole_numbers("target", target)
+    validate.shapes("logits: ... vocab", logits=logits)
+    validate.integer("pad_id", pad_id)
+    validate.whole_numbers("target", target)
     counted = target.masked_fill(target == pad_id, 0)
-    token_ids(counted, logits.shape[-1], "target")
+    validate.token_ids(counted, logits.shape[-1], "target")
     if logits.shape[:-1] != target.shape:
         expected = f"{shape(logits[..., 0])}, one id for each row of logits"
         wrong("target", expected, shape(target))
@@ -32,13 +22,13 @@ def to_compare(logits: object, target: object, pad_id: object) -> None:
 
 def recipe(fields: object) -> None:
     """The fields of a `Recipe` are in their ranges."""
-    functions(rate=fields.rate)
-    probability("smoothing", fields.smoothing)
-    probability("averaging", fields.averaging)
+    validate.functions(rate=fields.rate)
+    validate.probability("smoothing", fields.smoothing)
+    validate.probability("averaging", fields.averaging)
     if fields.clip != math.inf:
-        real("clip", fields.clip, least=0)
+        validate.real("clip", fields.clip, least=0)
     expect(fields.clip != 0, "clip", "more than 0", 0)
-    integer("pad_id", fields.pad_id)
+    validate.integer("pad_id", fields.pad_id)
 
 
 def finite(where: str, **named: Tensor) -> None:
@@ -53,22 +43,22 @@ def finite(where: str, **named: Tensor) -> None:
 
 def rate(value: object, step: int) -> None:
     """The learning rate of a step: a finite number, not negative."""
-    real(f"rate({step})", value, least=0)
+    validate.real(f"rate({step})", value, least=0)
 
 
 def falling_rate(step, peak, warmup, steps) -> None:
     """A step of those that there are, and a warm-up that ends before them."""
-    positive(steps=steps)
-    between("step", step, 1, steps)
-    between("warmup", warmup, 0, steps - 1)
-    real("peak", peak, least=0)
+    validate.positive(steps=steps)
+    validate.between("step", step, 1, steps)
+    validate.between("warmup", warmup, 0, steps - 1)
+    validate.real("peak", peak, least=0)
 
 
 def to_train(trainer, wanted: type, batches, steps, every) -> None:
     """A trainer, at least one batch and positive numbers."""
-    instance(wanted, trainer=trainer)
-    some_items("batches", batches, "batches")
-    positive(steps=steps, every=every)
+    validate.instance(wanted, trainer=trainer)
+    validate.some_items("batches", batches, "batches")
+    validate.positive(steps=steps, every=every)
 
 
 def enough_steps(saved: int, done: int) -> None:
@@ -120,21 +110,21 @@ def shared_out(
     name: str, total: object, rank: object, world_size: object
 ) -> None:
     """Every worker gets equally many, and there is a worker `rank`."""
-    positive(**{name: total, "world_size": world_size})
-    between("rank", rank, 0, world_size - 1)
-    multiple(name, total, world_size, f"the {world_size} workers")
+    validate.positive(**{name: total, "world_size": world_size})
+    validate.between("rank", rank, 0, world_size - 1)
+    validate.multiple(name, total, world_size, f"the {world_size} workers")
 
 
 def heads_to_share(wanted: type, attention, rank, world_size) -> None:
     """An attention without dropout whose heads can be shared out."""
-    instance(wanted, attention=attention)
+    validate.instance(wanted, attention=attention)
     shared_out("heads", attention.heads, rank, world_size)
     no_dropout("attention", attention.dropout)
 
 
 def units_to_share(wanted: type, network, rank, world_size) -> None:
     """A network without dropout whose hidden units can be shared out."""
-    instance(wanted, network=network)
+    validate.instance(wanted, network=network)
     shared_out("d_ff", network.widen.out_features, rank, world_size)
     no_dropout("network", network.dropout.p)
 
@@ -146,5 +136,5 @@ def no_dropout(name: str, dropout: float) -> None:
 
 def targets(target: object, pad_id: object) -> None:
     """A tensor of token ids, and the one that does not count."""
-    whole_numbers("target", target)
-    integer("pad_id", pad_id)
+    validate.whole_numbers("target", target)
+    validate.integer("pad_id", pad_id)

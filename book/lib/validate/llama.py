@@ -1,28 +1,35 @@
-"""The configurations of LLaMA's family: every field is accounted for.
+"""The files of LLaMA's family: every field and every tensor is accounted for.
 
 A field is used, or has no effect with the value that it has, or never has an
-effect on logits. Whatever else a file says is refused by its name.
+effect on logits. A tensor is used, or says once more what is known. Whatever
+else a file says is refused by its name.
 """
 
 from collections.abc import Mapping
 
-from .kinds import booleans, instance
+import torch
+from torch import Tensor
+
+from .. import validate
 from .llama_known import (
     AGREE,
     ANGLES,
     ARCHITECTURES,
+    AROUND,
+    BLOCK,
+    FLOATS,
+    KEPT_ANGLES,
     NEUTRAL,
     SILENT,
     SIZES,
     USED,
 )
-from .numbers import above, multiple, positive, real
-from .refuse import expect, wrong
+from .refuse import expect, shape, wrong, wrong_kind
 
 
 def family(fields: object, known: Mapping) -> None:
     """A dictionary that says whose code builds the model."""
-    instance(Mapping, fields=fields)
+    validate.instance(Mapping, fields=fields)
     name, allowed = fields.get("model_type"), " or ".join(map(repr, known))
     fine = isinstance(name, str) and name in known
     expect(fine, "model_type", allowed, repr(name))
@@ -37,12 +44,14 @@ def llama_fields(fields: Mapping) -> None:
             wrong(name, "no such field: it is not known here", repr(value))
     for name in SIZES:
         expect(name in fields, name, "an integer", "nothing")
-    positive(**{name: fields[name] for name in SIZES})
+    validate.positive(**{name: fields[name] for name in SIZES})
     _heads(fields)
     eps = fields.get("rms_norm_eps", 1e-6)
-    instance(float, rms_norm_eps=eps)
-    real("rms_norm_eps", eps, least=0)
-    booleans(tie_word_embeddings=fields.get("tie_word_embeddings", False))
+    validate.instance(float, rms_norm_eps=eps)
+    validate.real("rms_norm_eps", eps, least=0)
+    validate.booleans(
+        tie_word_embeddings=fields.get("tie_word_embeddings", False)
+    )
     _window(fields)
     _angles(fields)
     if (classes := fields.get("architectures")) is not None:
@@ -65,11 +74,11 @@ def _heads(fields: Mapping) -> None:
     """Heads that divide the width, evenly, and key heads that divide them."""
     width, heads = fields["hidden_size"], fields["num_attention_heads"]
     kv_heads = fields["num_key_value_heads"]
-    multiple("hidden_size", width, heads, f"{heads} heads")
+    validate.multiple("hidden_size", width, heads, f"{heads} heads")
     fine, expected = width // heads % 2 == 0, "heads of an even width"
     expect(fine, "num_attention_heads", expected, f"{width // heads}")
     if kv_heads is not None:
-        positive(num_key_value_heads=kv_heads)
+        validate.positive(num_key_value_heads=kv_heads)
         fine, expected = heads % kv_heads == 0, f"a divisor of {heads}"
         expect(fine, "num_key_value_heads", expected, kv_heads)
     _neutral("head_dim", fields.get("head_dim"), (width // heads, None))
@@ -79,7 +88,7 @@ def _window(fields: Mapping) -> None:
     """A window in every layer or in none; LLaMA has none."""
     window, layers = fields["sliding_window"], fields["num_hidden_layers"]
     if window is not None:
-        positive(sliding_window=window)
+        validate.positive(sliding_window=window)
     said = fields.get("use_sliding_window", window is not None)
     _neutral("use_sliding_window", said, (window is not None,))
     kinds = fields.get("layer_types")
@@ -98,7 +107,7 @@ def _angles(fields: Mapping) -> None:
         for name in ("rope_parameters", "rope_scaling")
         if fields.get(name) is not None
     }
-    instance(Mapping, **said)
+    validate.instance(Mapping, **said)
     given = [angles for angles in said.values() if angles]
     if len(given) == 2:
         same, expected = given[0] == given[1], "the same as rope_parameters"
@@ -107,7 +116,7 @@ def _angles(fields: Mapping) -> None:
         _one_kind(name, angles)
     bases = [part for part in (fields, *given) if "rope_theta" in part]
     for part in bases:
-        above("rope_theta", part["rope_theta"], 1)
+        validate.above("rope_theta", part["rope_theta"], 1)
         same = part["rope_theta"] == bases[0]["rope_theta"]
         expected = f"{bases[0]['rope_theta']} here as well"
         expect(same, "rope_theta", expected, part["rope_theta"])
@@ -131,10 +140,67 @@ def _one_kind(field: str, angles: Mapping) -> None:
         expected = f"a number for {kind!r}"
         expect(name in angles, f"{name} of {field}", expected, "nothing")
     if "factor" in angles:
-        real("factor", angles["factor"], least=1)
+        validate.real("factor", angles["factor"], least=1)
     if "low_freq_factor" in angles:
         low, high = angles["low_freq_factor"], angles["high_freq_factor"]
-        above("low_freq_factor", low, 0)
-        above("high_freq_factor", high, low)
+        validate.above("low_freq_factor", low, 0)
+        validate.above("high_freq_factor", high, low)
         trained = angles["original_max_position_embeddings"]
-        positive(original_max_position_embeddings=trained)
+        validate.positive(original_max_position_embeddings=trained)
+
+
+def llama_weights(weights: object, config: object, steps: Tensor) -> None:
+    """Every tensor of the model is there, and no other says anything.
+
+    `steps` are the model's rotary angles between neighbours.
+    """
+    validate.instance(Mapping, weights=weights)
+    wanted = _tensors(config)
+    for name, sizes in wanted.items():
+        expect(name in weights, name, f"a tensor of shape {sizes}", "nothing")
+    for name, tensor in weights.items():
+        validate.instance(Tensor, **{name: tensor})
+        if tensor.dtype not in FLOATS:
+            wrong_kind(name, "a floating-point tensor", tensor.dtype)
+        if name in wanted:
+            fits = tuple(tensor.shape) == wanted[name]
+            expect(fits, name, f"shape {wanted[name]}", shape(tensor))
+        elif name == "lm_head.weight":
+            _is_table(tensor, weights["model.embed_tokens.weight"])
+        elif KEPT_ANGLES.fullmatch(name):
+            _kept_angles(name, tensor, steps)
+        else:
+            wrong(name, "no such tensor in this model", shape(tensor))
+
+
+def _tensors(config: object) -> dict[str, tuple[int, ...]]:
+    """The shape of each tensor that a file must have."""
+    kv_width = config.d_model // config.heads * config.kv_heads
+    sizes, named = vars(config) | {"kv_width": kv_width}, dict(AROUND)
+    if config.tied:
+        del named["lm_head"]
+    for layer in range(config.layers):
+        named |= {f"model.layers.{layer}.{n}": a for n, a in BLOCK.items()}
+    return {
+        f"{name}.weight": tuple(sizes[axis] for axis in axes)
+        for name, axes in named.items()
+    }
+
+
+def _is_table(output: Tensor, table: Tensor) -> None:
+    """The output matrix of a tied model, if a file has it, is the table."""
+    same = output.shape == table.shape and torch.equal(output.to(table), table)
+    expected = "the numbers of model.embed_tokens.weight, as the model is tied"
+    expect(same, "lm_head.weight", expected, "others")
+
+
+def _kept_angles(name: str, kept: Tensor, steps: Tensor) -> None:
+    """What an old file says of the angles is what we compute.
+
+    They were computed in float32, from exponents rounded to it.
+    """
+    rounded = torch.finfo(kept.dtype)
+    near = {"rtol": rounded.eps + 2e-6, "atol": rounded.tiny}
+    same = kept.shape == steps.shape
+    same = same and torch.allclose(kept.double().cpu(), steps, **near)
+    expect(same, name, "the angles of the configuration", "others")
