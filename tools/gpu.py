@@ -161,10 +161,7 @@ def check(kernel: str = "book-gpu", root: Path = ROOT) -> tuple[dict, Path]:
 def main() -> None:
     if why := refusal():
         sys.exit(f"test-gpu: {why}")
-    os.environ |= {
-        "BOOK_DEVICE": "cuda",
-        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-    }
+    os.environ |= {"BOOK_DEVICE": "cuda", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
     report, path = check()
     print(f"report: {path}")
     parts = [report["library"], *report["notebooks"].values()]

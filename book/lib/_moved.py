@@ -1,6 +1,6 @@
 """The old names of modules, and in them: what notebooks before 2027 import.
 
-Not taught. It goes with 2027: what no chapter teaches stood in `lib` and
+Not taught. It goes at the end of 2027: what no chapter teaches stood in `lib` and
 stands in `kit` now, and `from lib.exercises import check` is still answered.
 """
 

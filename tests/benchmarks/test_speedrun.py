@@ -56,11 +56,16 @@ def test_a_seed_that_does_not_arrive_is_the_slowest():
 
 
 def test_the_recipe_of_the_book_is_the_one_of_make_model(monkeypatch):
-    few, steps = generate(DAYS["train"], 600), date_model.STEPS
+    few, steps, asked = generate(DAYS["train"], 600), date_model.STEPS, []
+
+    def drawn(days, count=None):
+        asked.append(count)
+        return few
+
     for module in (date_model, speedrun):
-        monkeypatch.setattr(module, "generate", lambda *_: few)
+        monkeypatch.setattr(module, "generate", drawn)
     racer, task = recipe(DAYS["train"], 3), date_model.Task(steps)
-    assert racer.steps == steps
+    assert racer.steps == steps and asked[0] == steps * date_model.SIZE
     for step in range(1, racer.steps + 1):
         assert racer.trainer.recipe.rate(step) == date_model.rate(step)
     model = racer.trainer.model

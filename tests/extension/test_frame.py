@@ -9,11 +9,7 @@ import pytest
 
 from book._ext.book_site.frame import beside, history, other_pages
 from book._ext.book_site.frame.policy import CHARSET, digest, guarded
-from book._ext.book_site.frame.repository import (
-    colab,
-    published,
-    repository,
-)
+from book._ext.book_site.frame.repository import colab, published, repository
 from book._ext.book_site.pages import downloads, glossary
 from tests.built import CONFIG, NOTEBOOKS, ROOT, commit, run, soup_of
 from tools.source import colab as fetching

@@ -6,10 +6,7 @@ What all chapters have, `tests/html` finds on their pages.
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from book._ext.book_site.pages.mathematics import typeset_node
-from book._ext.book_site.source.notebook import (
-    adapt_outputs,
-    page_cells,
-)
+from book._ext.book_site.source.notebook import adapt_outputs, page_cells
 from kit.explorers import Explorer
 
 BADGE = (

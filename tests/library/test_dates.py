@@ -193,10 +193,7 @@ test_bad_input_is_refused = refuses(
 
 # --- kit.one_text
 
-PAIR = [
-    Example("3 mars", "03-03", "fr"),
-    Example("12 mars", "03-12", "fr"),
-]
+PAIR = [Example("3 mars", "03-03", "fr"), Example("12 mars", "03-12", "fr")]
 TOKENS = characters(["3 mars12-0"])
 
 

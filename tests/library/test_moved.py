@@ -1,4 +1,4 @@
-"""Notebooks of before 2027 find what they import. It goes with 2027."""
+"""What notebooks of 2026 import is found, until the end of 2027."""
 
 from importlib import import_module
 

@@ -68,8 +68,11 @@ def test_nobody_may_do_more_than_the_job_needs(name, job):
 
 
 def test_pull_requests_publish_nothing_and_what_is_published_was_tested():
+    main, tags = {"branches": ["main"]}, {"tags": ["v*"]}
+    assert ON["publish"]["push"] == main | tags
     assert {*ON["publish"]} == {"push", "workflow_dispatch"}
     assert {*ON["pages"]} == {"workflow_run", "workflow_dispatch"}
+    assert ON["test"]["push"] == {"branches-ignore": main["branches"]}
     for name, text in TEXTS.items():
         assert "pull_request_target" not in text and "secrets" not in text
         assert "pull_request" not in ON[name] or ": write" not in text
@@ -80,6 +83,7 @@ def test_pull_requests_publish_nothing_and_what_is_published_was_tested():
     assert publish["if"] == only + "startsWith(github.ref, 'refs/tags/v')"
     assert publish["steps"][0]["with"] == {"fetch-depth": 0}  # for histories
     ask, deploy = FLOWS["pages"]["jobs"].values()
+    assert ON["pages"]["workflow_run"]["workflows"] == ["publish"]
     for needed in ("event != 'pull_request'", "conclusion == 'success'"):
         assert f"workflow_run.{needed}" in ask["if"]
     assert deploy["steps"][0]["with"]["ref"] == "site"

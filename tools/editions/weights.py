@@ -16,14 +16,7 @@ import torch
 from babel import Locale
 from safetensors.torch import save
 
-from kit.dates import (
-    FIRST,
-    LANGUAGES,
-    LAST,
-    babel_format,
-    ordinal,
-    styles,
-)
+from kit.dates import FIRST, LANGUAGES, LAST, babel_format, ordinal, styles
 from kit.explorers import FOLDER
 from kit.trained import FOLDER as DATA
 from kit.trained import Trained, date_model, read_kept
