@@ -1,7 +1,7 @@
 """The old names of modules, and in them: what notebooks before 2027 import.
 
-Not taught. It goes at the end of 2027: what no chapter teaches stood in `lib` and
-stands in `kit` now, and `from lib.exercises import check` is still answered.
+Not taught. What no chapter teaches stood in `lib` and stands in `kit` now;
+`from lib.exercises import check` is answered until the end of 2027.
 """
 
 import sys
