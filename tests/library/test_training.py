@@ -85,6 +85,22 @@ def test_loss_at_its_edges():
     close(label_smoothed_loss(logits, target, 0.0), expected)
 
 
+@pytest.mark.parametrize(("warmup", "steps"), [(10, 90), (0, 3)])
+def test_cosine_rate(warmup, steps):
+    """A line up, half a cosine down: torch's scheduler."""
+    rates = [cosine_rate(k, 0.006, warmup, steps) for k in range(1, steps + 1)]
+    expected = [0.006 * k / warmup for k in range(1, warmup + 1)]
+    optimiser = torch.optim.SGD([nn.Parameter(torch.ones(1))], 0.006)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(
+        optimiser, steps - warmup
+    )
+    for _ in range(warmup, steps):
+        optimiser.step()
+        falling.step()
+        expected += falling.get_last_lr()
+    assert rates == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize("options", [
     {"averaging": 0.0, "clip": math.inf, "pad_id": 5},
     {"averaging": 0.75, "clip": 0.01, "smoothing": 0.5},
