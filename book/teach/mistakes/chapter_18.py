@@ -810,9 +810,7 @@ LOUD = "another large number, or the other sign first, is a shout as well"
 ONE_TEXT = "there is one text, the first and the last"
 ORDER = "keys and values are asked about in either order"
 OTHER = "other numbers or sizes ask the same question"
-SHIFTED = "numbers around 50 make the scores large as well"
 TRUTH = "a tensor of one truth value counts as that value"
-TWO_AXES = "of two axes, the last is axis 1"
 EQUIVALENT = {
     "takes_from": {
         "for loud in (-10000.0, 10000.0):": LOUD,
@@ -825,8 +823,7 @@ EQUIVALENT = {
         "found[:, j] |= out.abs().amax(-1) > 20 * x.max()": BETWEEN,
         "found[:, j] |= out.abs().amax(-1) > 21 * x.abs().max()": BETWEEN,
         "found[:, j] |= out.abs().amax(-1) > x.abs().max()": BETWEEN,
-        "found[:, j] |= out.abs().amax(1) > 20 * x.abs().max()": TWO_AXES,
-        "out = attend(shouting, may_attend)[(-1)]": ONE_TEXT,
+        "out = attend(shouting, may_attend)[-1]": ONE_TEXT,
     },
     "padding_gap": {
         "gaps.append(((alone - together[[n], :length])).abs().max().item())": EITHER_WAY,
@@ -839,8 +836,6 @@ EQUIVALENT = {
     },
     "key_head": {
         "(by_key, moved((k - noise), v)),": OTHER,
-        "(by_key, moved((noise + k), v)),": OTHER,
-        "(by_value, moved(k, (noise + v))),": OTHER,
         "(by_value, moved(k, (v - noise))),": OTHER,
         "for found, moves in ((by_value, moved(k, v + noise)), (by_key, moved(k + noise, v))):": ORDER,
         "k, v = (drawn(1, key_heads, 5, d_head) for s in (1, 2))": OTHER,
@@ -856,13 +851,12 @@ EQUIVALENT = {
         "noise = other * drawn(1, key_heads, 5, d_head, seed=4)": OTHER,
         "noise = other * drawn(key_heads, 5, d_head, seed=3)": OTHER,
         "other[:, group] = 2.0": OTHER,
-        "return (attend(q, k, v) != before).flatten(2).any(-1)[(-1)].tolist()": ONE_TEXT,
+        "return (attend(q, k, v) != before).flatten(2).any(-1)[-1].tolist()": ONE_TEXT,
         "return (attend(q, k, v) != before).flatten(2).any(-1)[0]": TRUTH,
     },
     "finds_wrong_attention": {
         "assert all(map(torch.equal, asked, given))": EITHER_WAY,
         "assert attend(q.half(), k.half(), v.half(), shown).mean().isfinite()": FINITE,
-        "q, k = (50 + drawn(2, 3, 4, 5)), drawn(2, 3, 6, 5, seed=1)": SHIFTED,
         "q, k = 49 * drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)": OTHER,
         "q, k = 51 * drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)": OTHER,
         "torch.testing.assert_close(expected, attend(*given), rtol=0, atol=0.001)": EITHER_WAY,
