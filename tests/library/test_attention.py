@@ -109,6 +109,16 @@ def test_a_masked_key_may_be_huge_in_half_precision(huge):
     assert (weights[..., ~may] == 0).all() and q.grad.isfinite().all()
 
 
+def test_dropout_zeroes_weights_and_scales_the_others():
+    q, k, _ = draw_qkv(q_len=101, k_len=103)
+    weights = attention_weights(q, k)
+    dropped = attention(q, k, torch.eye(103, device=DEVICE), dropout=0.25)
+    zero = dropped == 0
+    rate = zero.float().mean().item()
+    assert abs(rate - 0.25) < 4 * math.sqrt(0.25 * 0.75 / 1e4)
+    close(dropped[~zero], weights[~zero] / 0.75)
+
+
 @BIASED
 def test_autocast(biased):
     """The bias may be wider than the queries then."""

@@ -40,6 +40,16 @@ def test_the_row_of_pad_is_zero_and_no_other(pad_id):
     assert zero_rows.nonzero().flatten().tolist() == expected
 
 
+@pytest.mark.parametrize("d_model", [2, 256])
+def test_entries_start_small_and_come_out_at_size_one(d_model):
+    """Four standard errors of a standard deviation are allowed."""
+    vocab_size = 200_000 // d_model
+    numbers = TokenEmbedding(vocab_size, d_model)(torch.arange(vocab_size))
+    allowed = 4 / math.sqrt(2 * numbers.numel())
+    assert abs(numbers.std().item() - 1) < allowed
+    assert abs(numbers.mean().item()) < 2 * allowed
+
+
 IDS = torch.ones(2, 3, dtype=torch.int64)
 BEYOND = {"-1": IDS - 2, "7": IDS + 6}
 OTHERS = {f"{x.dtype}": x for x in (IDS.float(), IDS.bool(), IDS.byte())}

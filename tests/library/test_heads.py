@@ -87,6 +87,16 @@ def test_is_attention_in_heads(sources, sizes, lengths, bias, kept, dtype):
     close(both[1], weights.to(dtype), steps=64)
 
 
+def test_weights_are_dropped_after_they_are_given():
+    multi, x = module(dropout=0.25), normal(2, 5, 6)
+    torch.manual_seed(5)
+    output, given = multi(x, need_weights=True)
+    q, k, v = multi.project(x, x, x)
+    same(given, attention_weights(q, k))
+    torch.manual_seed(5)
+    close(output, multi.output(F.dropout(given, 0.25) @ v))
+
+
 def test_empty_batches_and_no_query():
     multi, x, y = module(), normal(2, 0, 6), normal(2, 5, 6)
     assert multi(x, y).shape == (2, 0, 6) and multi(y[:0]).shape == (0, 5, 6)

@@ -53,6 +53,12 @@ def test_extreme_scores(dtype):
     same(x.grad[2], x.new_tensor([0.25, 0.0, -0.25, 0.0]))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_computed_in_float32_and_cast_back(dtype):
+    x = normal(7, 501, dtype=dtype, scale=3)
+    same(softmax(x), softmax(x.float()).to(dtype))
+
+
 @pytest.mark.compiled
 def test_compiled_it_gives_the_same_numbers():
     compiled = torch.compile(softmax, backend="eager", fullgraph=True)
