@@ -99,7 +99,8 @@ def test_residual_equals_its_formula_with_any_norm(
     """By default with post-norm, a LayerNorm and no dropout."""
     around = Residual(d_model, norm=make and make(d_model), **order, **rate)
     norm = around.to(DEVICE, dtype).train(training).norm
-    assert make or (isinstance(norm, LayerNorm) and norm.eps == 1e-5)
+    assert isinstance(norm, make or LayerNorm)
+    assert make or norm.eps == 1e-5
     x = normal(*lead, d_model, dtype=dtype)
     branch = torch.tanh(norm(x) if order else x)
     total = x + seeded(dropping(rate, training), branch)

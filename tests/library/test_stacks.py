@@ -1,18 +1,20 @@
 """lib.encoder and lib.decoder: what both promise beyond torch's numbers.
 
 That blocks and stacks give torch's numbers and gradients under every mask:
-test_interop. That options reach every part, and nothing leaks from later
-positions: chapters 8 to 10.
+test_interop. That nothing leaks from later positions: chapters 9 and 10.
 """
 
 from functools import partial
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from lib.decoder import Decoder, DecoderBlock
 from lib.encoder import Encoder, EncoderBlock
+from lib.heads import MultiHeadAttention
+from lib.layers import Residual
 from tests.library import no
 from tests.library.draw import DEVICE, normal, same
 from tests.library.refusals import by_dtype, by_shape, refuses
@@ -28,6 +30,24 @@ def test_a_stack_has_by_default_no_final_norm_and_may_repeat_a_block(kind):
     twice = STACKS[kind]([block] * 2)
     same(twice(x, *memory), block(block(x, *memory), *memory))
     assert len([*twice.parameters()]) == len([*block.parameters()])
+
+
+@KINDS
+def test_options_reach_every_part(kind):
+    plain, ours = kind(6, 3, 11), kind(6, 3, 11, 0.25, True, "gelu", False)
+    for made, rate, norm_first in ((plain, 0.0, False), (ours, 0.25, True)):
+        for part in made.modules():
+            if isinstance(part, MultiHeadAttention):
+                assert (part.dropout, part.heads) == (rate, 3)
+            if isinstance(part, Residual):
+                assert part.norm_first == norm_first
+            if isinstance(part, nn.Dropout):
+                assert part.p == rate
+    assert plain.feed_forward.activation is F.relu
+    assert ours.feed_forward.activation is F.gelu
+    names = [*plain.state_dict()]
+    assert [*ours.state_dict()] == [n for n in names if n.endswith("weight")]
+    assert len(names) == 2 * len(ours.state_dict())
 
 
 def building(kind):
