@@ -74,6 +74,19 @@ def test_positional_encoding_has_a_buffer_and_nothing_to_train_or_save():
     assert add.to("meta").table.is_meta
 
 
+def test_learned_positions_are_trained_and_start_at_size_one():
+    torch.manual_seed(0)
+    table = LearnedPositions(50, 400).table
+    assert abs(table.std().item() - 1) < 4 / math.sqrt(2 * table.numel())
+    assert abs(table.mean().item()) < 4 / math.sqrt(table.numel())
+    add = LearnedPositions(5, 11).to(DEVICE)
+    assert [name for name, _ in add.named_parameters()] == ["table"]
+    add(normal(2, 3, 5), 4).sum().backward()
+    used = torch.zeros(11, 5, device=DEVICE)
+    used[4:7] = 2
+    same(add.table.grad, used)
+
+
 @MODULES
 def test_dropout_only_in_training_and_on_the_sum(kind):
     add, x = kind(50, 101, dropout=0.25).to(DEVICE), normal(2, 101, 50)

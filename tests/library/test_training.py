@@ -85,6 +85,13 @@ def test_loss_at_its_edges():
     close(label_smoothed_loss(logits, target, 0.0), expected)
 
 
+def test_warmup_rate():
+    for step, d_model, warmup in ((1, 64, 200), (200, 64, 200), (9, 16, 1)):
+        rise, fall = step / warmup**1.5, 1 / math.sqrt(step)
+        expected = min(rise, fall) / math.sqrt(d_model)
+        assert warmup_rate(step, d_model, warmup) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("warmup", "steps"), [(10, 90), (0, 3)])
 def test_cosine_rate(warmup, steps):
     """A line up, half a cosine down: torch's scheduler."""

@@ -1,7 +1,6 @@
-"""lib.transformer: masks and tying.
+"""lib.transformer: sizes, masks, leaks and tying.
 
-That its stacks give torch's numbers: test_interop. Sizes, the first weights,
-and that no later token leaks: chapter 10.
+That its stacks give torch's numbers: test_interop.
 """
 
 import copy
@@ -14,9 +13,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
+from torch import nn
 from torch.export import Dim
 
 from lib.efficient import GroupedQueryAttention
+from lib.layers import LayerNorm
 from lib.masks import causal_mask
 from lib.transformer import Tables, Transformer, TransformerConfig, initialise
 from tests.library import no
@@ -62,7 +63,55 @@ def test_a_config_is_a_value_whose_defaults_are_the_base_model():
     assert hash(c) == hash(TransformerConfig(7, 11))
     assert len(str(c).splitlines()) == len(dataclasses.fields(c))
     assert eval(str(c)) == c
-    assert not config(norm_first=True, final_norms=False).has_final_norms
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"tied": "target"}, 82_026_496),
+        ({"tied": "none"}, 100_970_496),
+        ({"tied": "all"}, 63_082_496),
+        ({"tied": "all", "final_norms": True}, 63_084_544),
+        ({"tied": "all", "norm_first": True}, 63_084_544),
+        ({"tied": "all", "norm_first": True, "final_norms": False},
+         63_082_496),
+    ],
+)  # fmt: skip
+def test_parameters_of_the_base_model(options, wanted):
+    """No two blocks share any; a final norm of either stack has 1,024."""
+    c = TransformerConfig(37_000, 37_000, max_length=11, **options)
+    with torch.device("meta"):
+        made = Transformer(c)
+    assert sum(p.numel() for p in made.parameters()) == wanted
+
+
+@EVERY_TIE
+def test_initialise_leaves_tables_and_norms_alone(tied):
+    made = Transformer(config(tied=tied, final_norms=True))
+    spared = LayerNorm | nn.Embedding
+    kept = [m for m in made.modules() if isinstance(m, spared)]
+    kept = [p for module in kept for p in module.parameters()]
+    for parameter in kept:
+        parameter.data.fill_(7.0)
+    initialise(made)
+    assert all((parameter == 7).all() for parameter in kept)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_no_later_target_token_leaks(training, norm_first):
+    """Bit for bit, with the same dropout."""
+    made = model(norm_first=norm_first).train(training)
+    before, other = random_ids(3, 7, 1), random_ids(3, 7, 1)
+    other[:, 3:] = random_ids(3, 7, 2)[:, 3:]
+    other[0, 3:] = 0
+    logits = []
+    for target in (before, other):
+        torch.manual_seed(5)
+        logits.append(made(random_ids(3, 5), target))
+    first, second = logits
+    same(second[:, :3], first[:, :3])
+    assert (second[:, 3:] != first[:, 3:]).any()
 
 
 def test_initialise_takes_each_matrix_by_its_own_size():
