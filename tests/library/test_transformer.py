@@ -17,6 +17,7 @@ from torch import nn
 from torch.export import Dim
 
 from lib.efficient import GroupedQueryAttention
+from lib.heads import MultiHeadAttention
 from lib.layers import LayerNorm
 from lib.masks import causal_mask
 from lib.transformer import Tables, Transformer, TransformerConfig, initialise
@@ -114,6 +115,11 @@ def test_no_later_target_token_leaks(training, norm_first):
     assert (second[:, 3:] != first[:, 3:]).any()
 
 
+def test_a_new_model_is_initialised():
+    linear = [m for m in Transformer(SMALL).modules() if type(m) is nn.Linear]
+    assert linear and all((m.bias == 0).all() for m in linear)
+
+
 def test_initialise_takes_each_matrix_by_its_own_size():
     """Heads that share keys have narrower matrices for keys and values.
 
@@ -137,8 +143,16 @@ def built():
     return source, (TARGET != 0)[:, None, None] & past, source
 
 
-def test_the_tables_know_another_pad():
-    for table in model(pad_id=9).tables.children():
+def test_options_reach_every_part():
+    made = model(norm_first=True, activation="gelu", pad_id=9)
+    parts = [*made.modules()]
+    rates = [part.p for part in parts if isinstance(part, nn.Dropout)]
+    assert rates == [0.25] * (1 + 2 * 3 + 3 * 4)
+    heads = [p for p in parts if isinstance(p, MultiHeadAttention)]
+    assert [(part.dropout, part.heads) for part in heads] == [(0.25, 3)] * 8
+    for block in (*made.encoder.blocks, *made.decoder.blocks):
+        assert block.feed_forward.activation is F.gelu
+    for table in made.tables.children():
         assert table.table.padding_idx == 9
 
 
