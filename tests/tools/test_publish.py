@@ -15,7 +15,7 @@ from tools.editions.publish import editions
 from tools.editions.publish.__main__ import main, publish_notebooks
 from tools.editions.publish.branch import Branch
 from tools.source import colab
-from tools.source.address import Place
+from tools.source.address import PLACEHOLDER, Place
 from tools.source.taught import chapters
 
 slow = pytest.mark.slow
@@ -233,7 +233,7 @@ def test_the_configuration_overrides_and_on_a_desk_the_remote_says_it(
     """Without notebooks, for they have a branch only where it is known."""
     config, url = fork.root / "_config.yml", "https://git.example/a/b"
     before = config.read_text()
-    config.write_text(before.replace(colab.PLACEHOLDER, url))
+    config.write_text(before.replace(PLACEHOLDER, url))
     assert fork.run(url=url, branch="v1") == 0
     assert [*fork.heads()] == ["site"]
     config.write_text(before)
