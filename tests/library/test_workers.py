@@ -24,7 +24,7 @@ from kit import launching, workers
 from kit.launching import WorkerError, on_workers, what_happened
 from lib import parallel
 from lib.parallel import group_of_workers
-from lib.training import Batch
+from lib.training import Batch, label_smoothed_loss
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import normal, refused
 from tests.library.test_parallel import layers
@@ -73,6 +73,7 @@ def test_a_single_worker_is_the_whole(one, tmp_path, monkeypatch):
     config = TransformerConfig(9, 9, 8, 2, 16, 1, 1, dropout=0.0)
     trained = {"model": Transformer(config).double()}
     trained["batches"] = [Batch(*torch.randint(3, 9, (3, 6, 4)))] * 4
+    trained["rate"] = 0.5
     found = as_worker(
         *(tmp_path, monkeypatch, "kit.workers:in_turn"),
         by_hand=partial(parallel.there_and_back, **given()),
@@ -92,8 +93,14 @@ def test_a_single_worker_is_the_whole(one, tmp_path, monkeypatch):
     assert len(in_plan["weights"]) == 12
     near(found["trained"]["tokens"], found["trained"]["workers"])
     assert found["trained"]["tokens"].diff().max() < 0
-    for weight in found["trained"]["weights"]:
-        assert weight.dtype == D64
+    alone = trained["model"]
+    optimizer = torch.optim.SGD(alone.parameters(), lr=0.5)
+    for batch in trained["batches"]:
+        logits = alone(batch.source, batch.decoder_input)
+        optimizer.zero_grad()
+        label_smoothed_loss(logits, batch.target).backward()
+        optimizer.step()
+    near(found["trained"]["weights"], [w.data for w in alone.parameters()])
 
 
 def test_the_bytes_of_sums_are_counted_and_no_others(
