@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from lib.attention import attention
 from lib.cache import CachedSelfAttention, MemoryAttention
@@ -19,9 +20,10 @@ from lib.efficient import (
     local_attention,
 )
 from lib.heads import merge_heads
+from lib.layers import FeedForward
 from lib.masks import causal_mask
 from tests.library import no
-from tests.library.draw import DEVICE, close, normal
+from tests.library.draw import DEVICE, close, coins, normal
 from tests.library.refusals import by_dtype, by_shape, refuses
 from tests.library.strategies import dtype, lead
 
@@ -70,6 +72,56 @@ def test_two_sizes_have_defaults():
     whole = layer_operations(3, 4, 5, kv_width=4)
     assert layer_operations(3, 4, 5) == whole
     assert cache_bytes(3, 4, 5, 6) == cache_bytes(3, 4, 5, 6, number=2)
+
+
+@pytest.mark.parametrize("length", [64, 128])
+def test_the_cost_of_a_window_grows_with_the_length_only(length):
+    with FlopCounterMode(display=False) as counted:
+        local_attention(*texts((2,), length, torch.float32, 4), 16)
+    assert counted.get_total_flops() == 2 * 2 * length * 2 * 16 * (4 + 4)
+
+
+def test_half_precision_does_not_lose_the_sum():
+    """After 4,096 steps a sum in float16 would stand still, or be inf."""
+    q, k, v = texts((), 5_000, torch.float16)
+    k = k.abs() * 30
+    wide = linear_attention(*(x.double() for x in (q, k, v)))
+    close(linear_attention(q, k, v), wide.half(), steps=4)
+
+
+@given(lengths, st.sampled_from([(8, 2, 2), (12, 4, 2), (12, 4, 1)]), lengths)
+def test_operations_are_those_that_torch_counts(length, sizes, d_ff):
+    d_model, heads, kv_heads = sizes
+    layer = GroupedQueryAttention(d_model, heads, kv_heads).to(DEVICE)
+    x = normal(1, length, d_model)
+    ours = layer_operations(length, d_model, d_ff, layer.widths[1])
+    with FlopCounterMode(display=False) as counted:
+        FeedForward(d_model, d_ff).to(DEVICE)(x)
+    assert counted.get_total_flops() == ours.pop("feed-forward")
+    with FlopCounterMode(display=False) as counted:
+        layer(x, need_weights=True)
+    assert counted.get_total_flops() == sum(ours.values())
+    assert ours["scores"] == ours["weighted means"]
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_bytes_are_those_of_a_cache(kv_heads):
+    past = CachedSelfAttention(grouped(kv_heads=kv_heads))
+    past(normal(3, 1, 12))  # makes room for two
+    assert past.buffer.nbytes == cache_bytes(6, 1, kv_heads, 3, 4)
+    assert cache_bytes(6, 5, kv_heads, 3) == 5 * past.buffer.nbytes / 2
+
+
+@given(dtype, st.booleans(), st.sampled_from([1, 2, 4]))
+def test_is_the_grouped_attention_of_torch(dtype, masked, kv_heads):
+    shared = grouped(kv_heads=kv_heads, dtype=dtype)
+    x, y = normal(2, 3, 12, dtype=dtype), normal(2, 5, 12, dtype=dtype)
+    may = coins(2, 1, 3, 5) if masked else None
+    q, k, v = shared.project(x, y, y)
+    out = F.scaled_dot_product_attention(q, k, v, may, enable_gqa=True)
+    if masked:
+        out = out.masked_fill(~may.any(-1, keepdim=True), 0.0)
+    close(shared(x, y, may_attend=may), shared.output(out), steps=32)
 
 
 def test_each_matrix_projects_its_own_source():
