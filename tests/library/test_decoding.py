@@ -141,6 +141,14 @@ def test_filtered_at_its_edges():
     same(logits, normal(3, 5, 11))
 
 
+def test_sample_continues_a_beginning_too():
+    model, source = build(), sources(3)
+    beginning = torch.full((3, 2), 5).to(DEVICE)
+    drawn = sample(model, source, 9, beginning=beginning, top_k=1)
+    same(drawn, greedy(model, source, 9, beginning=beginning))
+    same(drawn[:, :2], beginning)
+
+
 def test_draws_are_made_in_double_precision():
     """Of the same logits, whatever their dtype."""
     model, source, drawn = build(), sources(1).expand(2_000, -1), []
