@@ -62,6 +62,15 @@ def test_precisions_and_gradients(layer):
     assert torch.autograd.gradcheck(lambda x, *_: layer(x), inputs)
 
 
+def test_a_window_hides_what_lies_further_back():
+    attend, x = RotaryAttention(8, 2, 1, window=3).to(DEVICE), normal(2, 7, 8)
+    before = attend(x)
+    x[:, :3] = normal(2, 3, 8, seed=1)
+    after = attend(x)
+    close(after[:, 5:], before[:, 5:])
+    assert (after[:, 4] - before[:, 4]).abs().max() > 1e-3
+
+
 def test_slopes_are_those_of_the_paper():
     assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
     assert alibi_slopes(1).tolist() == [2.0**-8]
