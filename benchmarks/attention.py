@@ -35,7 +35,7 @@ def record() -> dict:
     torch.manual_seed(0)
     on_gpu = torch.cuda.is_available()
     place = ("cuda", torch.bfloat16) if on_gpu else ("cpu", torch.float32)
-    found = {"sizes": SIZES, "forward": {}, "both": {}}
+    ratios = {"sizes": SIZES, "forward": {}, "both": {}}
     for size, (batch, length, d_model, heads) in SIZES.items():
         theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
         theirs, x = theirs.to(*place), torch.randn(batch, length, d_model)
@@ -45,5 +45,5 @@ def record() -> dict:
                 whose: partial(run, module, x.to(*place))
                 for whose, module in modules.items()
             }
-            found[name][size] = ratio(side_by_side(runs), "ours", "torch")
-    return found
+            ratios[name][size] = ratio(side_by_side(runs), "ours", "torch")
+    return ratios

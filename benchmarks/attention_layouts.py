@@ -52,7 +52,7 @@ LAYOUTS = {
 def record() -> dict:
     torch.manual_seed(0)
     module = MultiHeadAttention(512, 8).requires_grad_(False)
-    found = {name: [] for name in LAYOUTS}
+    by_layout = {name: [] for name in LAYOUTS}
     for length in LENGTHS:
         x = torch.randn(TOKENS // length, length, 512)
         ways = LAYOUTS | {"ours": type(module).__call__}
@@ -60,6 +60,6 @@ def record() -> dict:
             name: lambda f=f, x=x: f(module, x) for name, f in ways.items()
         }
         times = side_by_side(runs, rounds=9)
-        for name, ratios in found.items():
+        for name, ratios in by_layout.items():
             ratios.append(ratio(times, name, "ours"))
-    return {"tokens": TOKENS, "length": LENGTHS, "ratio": found}
+    return {"tokens": TOKENS, "length": LENGTHS, "ratio": by_layout}

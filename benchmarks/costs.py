@@ -65,16 +65,16 @@ def record() -> dict:
     Times are divided by that of SDPA at the smallest length.
     """
     torch.manual_seed(0)
-    found = {
+    by_call = {
         name: [measure(call, n) for n in LENGTHS]
         for name, call in CALLS.items()
     }
-    unit, _ = found["in blocks (SDPA)"][0]
+    unit, _ = by_call["in blocks (SDPA)"][0]
     return {
         "n": LENGTHS,
         "time": {
             name: [round(took / unit, 3) for took, _ in row]
-            for name, row in found.items()
+            for name, row in by_call.items()
         },
-        "bytes": {name: [b for _, b in row] for name, row in found.items()},
+        "bytes": {name: [b for _, b in row] for name, row in by_call.items()},
     }

@@ -84,11 +84,11 @@ class Task:
 def each_seed(measure: Callable[[int], T]) -> list[T]:
     """What is measured from each seed, printed as it comes."""
     setup()
-    found = []
+    measures = []
     for seed in range(SEEDS):
-        found.append(measure(seed))
-        print(found[-1], flush=True)
-    return found
+        measures.append(measure(seed))
+        print(measures[-1], flush=True)
+    return measures
 
 
 def keep(name: str, model: nn.Module, card: dict) -> None:

@@ -15,12 +15,12 @@ from lib.training import Recipe, Trainer, exact_match, train
 def race(seed: int, task: Task) -> dict:
     """Exact match of both models from one seed."""
     torch.manual_seed(seed)
-    found, unseen = {}, task.batches(task.validation)
+    scores, unseen = {}, task.batches(task.validation)
     for name, model in zip(("ours", "theirs"), pair(task.config), strict=True):
         trainer = Trainer(model, Recipe(rate))
         train(trainer, task.training, STEPS)
-        found[name] = exact_match(trainer.average, unseen)
-    return {"seed": seed, "exact match": found}
+        scores[name] = exact_match(trainer.average, unseen)
+    return {"seed": seed, "exact match": scores}
 
 
 def record() -> dict:

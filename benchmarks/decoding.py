@@ -66,12 +66,12 @@ def nth_token() -> dict:
             times[name].append([seconds(partial(decoder, t)) for t in tokens])
     each = {n: torch.tensor(t).median(0).values for n, t in times.items()}
     unit = each["with cache"].mean()
-    found = {}
+    curves = {}
     for name, steps in each.items():
         means = steps.view(-1, WINDOW).mean(1) / unit
-        found[name] = [round(mean, 3) for mean in means.tolist()]
+        curves[name] = [round(mean, 3) for mean in means.tolist()]
     windows = range(0, TEXT, WINDOW)
-    return {"token": [n + WINDOW // 2 for n in windows], "time": found}
+    return {"token": [n + WINDOW // 2 for n in windows], "time": curves}
 
 
 @torch.no_grad()
@@ -80,9 +80,9 @@ def prefill() -> dict:
     model, memory, ids = one_text()
     times = {n: [] for n in AT_ONCE}
     for _ in range(CALLS):
-        for n, found in times.items():
+        for n, row in times.items():
             decoder = IncrementalDecoder(model, memory)
-            found.append(seconds(partial(decoder, ids[:, :n])))
+            row.append(seconds(partial(decoder, ids[:, :n])))
     median = [*map(statistics.median, times.values())]
     by_one = [round(each / median[0], 2) for each in median]
     return {"tokens": AT_ONCE, "calls with one token": by_one}

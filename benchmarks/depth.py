@@ -63,12 +63,12 @@ def logarithms(tensors: list[Tensor]) -> Tensor:
 def summary(name: str, depth: int) -> dict[str, dict[str, list[float]]]:
     """Mean and standard error over the seeds, of each measure."""
     runs = [measure(name, depth, seed) for seed in range(SEEDS)]
-    found = {}
+    measures = {}
     for kind in runs[0]:
         values = torch.stack([run[kind] for run in runs])
         mean, error = values.mean(0), values.std(0) / math.sqrt(SEEDS)
-        found[kind] = {"mean": rounded(mean), "error": rounded(error)}
-    return found
+        measures[kind] = {"mean": rounded(mean), "error": rounded(error)}
+    return measures
 
 
 def rounded(values: Tensor) -> list[float]:

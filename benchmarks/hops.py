@@ -77,11 +77,11 @@ def run(name: str, seed: int) -> tuple[list[float], list[float]]:
 
 def record() -> dict:
     setup()
-    found = {"share": {}, "share of known": {}}
+    by_kind = {"share": {}, "share of known": {}}
     for name in MODELS:
         both = zip(*(run(name, seed) for seed in range(SEEDS)), strict=True)
-        for kind, shares in zip(found, both, strict=True):
-            found[kind][name] = list(shares)
+        for kind, shares in zip(by_kind, both, strict=True):
+            by_kind[kind][name] = list(shares)
             last = " ".join(f"{of_seed[-1]:.0%}" for of_seed in shares)
             print(f"{name:24} {kind:15} {last}", flush=True)
-    return {"step": list(range(EVERY, STEPS + 1, EVERY))} | found
+    return {"step": list(range(EVERY, STEPS + 1, EVERY))} | by_kind

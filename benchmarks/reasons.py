@@ -72,16 +72,16 @@ def validation(task: Task) -> dict[str, list[Batch]]:
 
 def padding(seed: int, task: Task) -> dict:
     """Exact match by variant, order of training and order of validation."""
-    unseen, found = validation(task), {}
+    unseen, scores = validation(task), {}
     for name in ("plain recipe", "no padding mask"):
-        found[name] = {}
+        scores[name] = {}
         for order, bucketed in (("buckets", True), ("unsorted", False)):
             variant = ablations.VARIANTS[name]._replace(bucketed=bucketed)
             model = trained(variant, seed, task).average
-            found[name][order] = {
+            scores[name][order] = {
                 kind: written(model, data) for kind, data in unseen.items()
             }
-    return found
+    return scores
 
 
 def tables(seed: int, task: Task) -> dict:

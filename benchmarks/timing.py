@@ -26,10 +26,10 @@ def side_by_side(
     """Seconds of each candidate in each round, after one run to warm up."""
     for run in candidates.values():
         run()
-    found = {name: [] for name in candidates}
+    times = {name: [] for name in candidates}
     for _, name in in_turns(candidates, rounds):
-        found[name].append(seconds(candidates[name]))
-    return found
+        times[name].append(seconds(candidates[name]))
+    return times
 
 
 def ratio(times: dict[str, list[float]], name: str, base: str) -> float:

@@ -68,10 +68,10 @@ def read_kept(name: str, folder: Path) -> tuple[dict[str, Tensor], dict]:
     """
     card = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     weights = (folder / f"{name}.safetensors").read_bytes()
-    if (found := hashlib.sha256(weights).hexdigest()) != card["sha256"]:
+    if (digest := hashlib.sha256(weights).hexdigest()) != card["sha256"]:
         raise ValueError(
             f"{name}.safetensors: expected the weights of the card, SHA-256 "
-            f"{card['sha256']}, got {found}; fetch the file again"
+            f"{card['sha256']}, got {digest}; fetch the file again"
         )
     return load(weights), card
 

@@ -88,7 +88,7 @@ def by_torch(
     from torch.distributed.tensor.parallel import parallelize_module
 
     mesh = init_device_mesh(x.device.type, (dist.get_world_size(),))
-    found = {}
+    by_name = {}
     for name, plan in plans.items():
         own_x = x.clone().requires_grad_()
         part = parallelize_module(copy.deepcopy(model), mesh, plan)
@@ -96,13 +96,13 @@ def by_torch(
             output = part(own_x)
             output.backward(gradient)
         weights = [p.grad.full_tensor() for p in part.parameters()]
-        found[name] = {
+        by_name[name] = {
             "output": output.detach().clone(),
             "x": own_x.grad.clone(),
             "weights": weights,
             "sums": traffic.sizes,
         }
-    return found
+    return by_name
 
 
 def train_both_ways(**given: object) -> dict:

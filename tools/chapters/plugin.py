@@ -134,8 +134,8 @@ def pytest_terminal_summary(terminalreporter, config):
 def pytest_collect_file(parent):
     """Put a Notebook in the place of nbval's own."""
     return [
-        Notebook.from_parent(parent, path=found.path)
-        if isinstance(found, nbval.plugin.IPyNbFile)
-        else found
-        for found in (yield)
+        Notebook.from_parent(parent, path=collector.path)
+        if isinstance(collector, nbval.plugin.IPyNbFile)
+        else collector
+        for collector in (yield)
     ]

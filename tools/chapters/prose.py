@@ -66,9 +66,9 @@ def unproved_in_sections(
 def numbers_of_text(text: str) -> Iterator[tuple[str, str]]:
     """Every number with a decimal, and the words around it."""
     prose = NOT_PROSE.sub(" ", ON_PAPER.sub(" ", text))
-    for found in IN_PROSE.finditer(prose):
-        start = max(0, found.start() - 50)
-        yield found[0], prose[start : found.end() + 20]
+    for match in IN_PROSE.finditer(prose):
+        start = max(0, match.start() - 50)
+        yield match[0], prose[start : match.end() + 20]
 
 
 def numbers_of_code(cells: list[dict]) -> Iterator[Decimal]:
@@ -76,8 +76,8 @@ def numbers_of_code(cells: list[dict]) -> Iterator[Decimal]:
     for cell in cells:
         if cell["cell_type"] == "code":
             for text in [cell["source"], *printed(cell["outputs"])]:
-                for found in IN_CODE.findall(text):
-                    yield Decimal(re.sub("[_,]", "", found))
+                for number in IN_CODE.findall(text):
+                    yield Decimal(re.sub("[_,]", "", number))
 
 
 def printed(outputs: list[dict]) -> Iterator[str]:

@@ -143,15 +143,15 @@ class Book:
     @property
     def imports(self) -> dict[str, set[str]]:
         """What each module or package of the library imports from it."""
-        found = {}
+        imports = {}
         for name, source in self.library.items():
             is_package = any(n.startswith(f"{name}/") for n in self.library)
             package = name if is_package else name.rpartition("/")[0]
             paths = imported(ast.parse(source), package)
             modules = {top(m[0]) for m in map(self.from_lib, paths) if m}
-            own = found.setdefault(top(name), set())
+            own = imports.setdefault(top(name), set())
             own |= modules - {top(name)}
-        return found
+        return imports
 
 
 def read_book(root: Path = ROOT) -> Book:

@@ -73,8 +73,8 @@ def edition(path: Path, variant: int = 0, root: Path = ROOT):
     }
     number = ""
     for cell in notebook.cells:
-        if found := HEADING.match(cell.source.partition("\n")[0]):
-            number = found["number"]
+        if match := HEADING.match(cell.source.partition("\n")[0]):
+            number = match["number"]
         strip(cell)
         if cell.cell_type == "markdown":
             cell.source = with_links(cell.source)
@@ -163,8 +163,8 @@ def students(roster: Path) -> list[dict[str, str]]:
     else:
         heading = ["student"]
     blank = dict.fromkeys(heading, "")
-    found = [blank | dict(zip(heading, row, strict=False)) for row in rows]
-    names = [row["student"] for row in found]
+    students = [blank | dict(zip(heading, row, strict=False)) for row in rows]
+    names = [row["student"] for row in students]
     for name in names:
         if not STUDENT.fullmatch(name) or name.endswith("."):
             raise RosterError(f"{roster}: {name!r} cannot name a folder")
@@ -172,7 +172,7 @@ def students(roster: Path) -> list[dict[str, str]]:
         raise RosterError(f"{roster}: two students have the same name")
     if not names:
         raise RosterError(f"{roster}: nobody is in it")
-    return found
+    return students
 
 
 def variant_of(student: str, seed: int) -> int:

@@ -147,12 +147,12 @@ def pattern(language: str, style: str) -> str:
     page compares what it reads with what the model wrote. It looks for days
     of the week itself. `do` is an ordinal, 3rd.
     """
-    found = babel_format(language, style, 1)
-    if found in ("full", "long", "medium"):
-        found = Locale.parse(language).date_formats[found].pattern
+    pattern = babel_format(language, style, 1)
+    if pattern in ("full", "long", "medium"):
+        pattern = Locale.parse(language).date_formats[pattern].pattern
     parts = []
     for word, letters, other in re.findall(
-        r"'([^']*)'|([A-Za-z]+)|([^\s'A-Za-z])", found
+        r"'([^']*)'|([A-Za-z]+)|([^\s'A-Za-z])", pattern
     ):
         for piece in word.strip(".").split():
             parts.append("do" if piece == ordinal(1) else f"{piece}?")

@@ -37,7 +37,7 @@ def mutants(task: Task) -> dict[str, str]:
     What a student is given stays as it is.
     """
     solution = task.solution
-    given = [found.span() for found in GIVEN_LINE.finditer(solution)]
+    given = [line.span() for line in GIVEN_LINE.finditer(solution)]
     return {
         str(fault).rpartition("  ->  ")[2]: fault.wrong
         for fault in generated("answer", solution)

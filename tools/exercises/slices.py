@@ -20,42 +20,42 @@ KNOWN = set(dir(builtins)) | {"__name__", "get_ipython", "display"}
 @cache
 def bound(source: str) -> frozenset[str]:
     """The names that a cell gives a value; `*` if these may be any."""
-    found = {
+    names = {
         s.get_name()
         for s in symbols(source).get_symbols()
         if s.is_assigned() or s.is_imported()
     }
     for node in ast.walk(ast.parse(source)) if "*" in source else ():
         if isinstance(node, ast.ImportFrom):
-            found |= {alias.name for alias in node.names} & {"*"}
-    return frozenset(found)
+            names |= {alias.name for alias in node.names} & {"*"}
+    return frozenset(names)
 
 
 @cache
 def used(source: str) -> frozenset[str]:
     """The names that a cell, or a function in it, takes from outside."""
     tables = [symbols(source)]
-    found = set()
+    names = set()
     for table in tables:
         tables += table.get_children()
         for symbol in table.get_symbols():
             is_global = table.get_type() == "module" or symbol.is_global()
             if is_global and symbol.is_referenced():
-                found.add(symbol.get_name())
-    return frozenset(found - KNOWN)
+                names.add(symbol.get_name())
+    return frozenset(names - KNOWN)
 
 
 @cache
 def changed(source: str) -> frozenset[str]:
     """The names whose values a cell may write into: `x[0] = 1`."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(source)):
         is_target = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
         while is_target and isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
             if isinstance(node, ast.Name):
-                found.add(node.id)
-    return frozenset(found)
+                names.add(node.id)
+    return frozenset(names)
 
 
 def givers(page: list) -> list[str]:

@@ -124,8 +124,8 @@ def tasks_of(path: Path, page: list) -> Iterator[Task]:
     for place, cell in enumerate(page):
         if cell.cell_type == "markdown":
             first = cell.source.partition("\n")[0]
-            if found := HEADING.match(first):
-                text, heading = cell.source, found
+            if match := HEADING.match(first):
+                text, heading = cell.source, match
         elif cell.metadata.get("nbgrader", {}).get("solution"):
             name = cell.metadata["nbgrader"]["grade_id"]
             yield Task(

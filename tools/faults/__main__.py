@@ -24,8 +24,8 @@ def faults(module: str | None, sample: int | None) -> list[Fault]:
     made = [f for name in modules for f in generated(name, texts[name])]
     if sample is not None:
         made = random.Random(0).sample(made, min(sample, len(made)))
-    found = realistic({name: texts[name] for name in homes()})
-    return [fault for fault in found if fault.module in modules] + made
+    patterned = realistic({name: texts[name] for name in homes()})
+    return [fault for fault in patterned if fault.module in modules] + made
 
 
 def summary(trials: Iterable[Trial]) -> Iterator[str]:

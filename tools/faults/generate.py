@@ -181,8 +181,8 @@ def alike(name: str) -> list[str]:
 
 
 def others(op: ast.AST) -> list[ast.AST]:
-    found = alike(type(op).__name__) or ["Mult"]
-    return [getattr(ast, name)() for name in found]
+    names = alike(type(op).__name__) or ["Mult"]
+    return [getattr(ast, name)() for name in names]
 
 
 def patterns_near(pattern: str) -> Iterator[str]:

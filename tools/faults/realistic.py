@@ -106,10 +106,10 @@ def fitting(old: str, new: str, source: str) -> Iterator[tuple[tuple, str]]:
 @cache
 def rows(source: str, kind: type) -> list[tuple[tuple, str]]:
     """All nodes of a kind, alone and with the next one, and their text."""
-    found = []
+    runs = []
     for node in ast.walk(ast.parse(source)):
         for _, value in ast.iter_fields(node):
             parts = value if isinstance(value, list) else [value]
             parts = [part for part in parts if isinstance(part, kind)]
-            found += [*zip(parts), *pairwise(parts)]
-    return [(nodes, "\n".join(map(ast.unparse, nodes))) for nodes in found]
+            runs += [*zip(parts), *pairwise(parts)]
+    return [(nodes, "\n".join(map(ast.unparse, nodes))) for nodes in runs]

@@ -64,8 +64,8 @@ class Trial:
         except BaseException as error:  # the parent must hear of SystemExit
             self.untried = repr(error)
         finally:
-            found = self.noticed, self.untried, self.seen
-            self.note.write_bytes(pickle.dumps(found))
+            note = self.noticed, self.untried, self.seen
+            self.note.write_bytes(pickle.dumps(note))
             os._exit(0)
 
     def look(self) -> None:
@@ -90,8 +90,8 @@ class Trial:
         """Read what the child has found out."""
         code = os.waitstatus_to_exitcode(status)
         if code == 0:
-            found = pickle.loads(self.note.read_bytes())
-            self.noticed, self.untried, self.seen = found
+            note = pickle.loads(self.note.read_bytes())
+            self.noticed, self.untried, self.seen = note
         elif code in (-signal.SIGXCPU, -signal.SIGALRM):
             self.noticed = self.note.read_text()
         else:

@@ -107,17 +107,17 @@ def main(arguments: list[str] | None = None) -> str | int:
         course = Course(chosen, roster.read(given.roster), seed(given))
     except (LookupError, RosterError) as error:
         return str(error)
-    found = submissions.find(given.submissions, course.key)
-    if not found:
+    handed_in = submissions.find(given.submissions, course.key)
+    if not handed_in:
         return f"nothing was handed in: {given.submissions} is empty"
-    found = list(rows(found, course, given.submissions))
+    handed_in = list(rows(handed_in, course, given.submissions))
     if given.answers:
         folder = given.out / "answers"
-        count = answers.write(found, course.key, folder)
+        count = answers.write(handed_in, course.key, folder)
         print(f"{count} answers: {folder}")
         return 0
     try:
-        print(grade(found, course, given))
+        print(grade(handed_in, course, given))
     except SandboxError as error:
         return str(error)
     except KeyboardInterrupt:

@@ -33,21 +33,21 @@ def apart(work: Callable[[], Any]) -> Any:
     copy = COPIES.Process(target=child, args=(work, writer))
     copy.start()
     writer.close()
-    found = Overrun(f"it takes more than {SECONDS} s to read")
+    result = Overrun(f"it takes more than {SECONDS} s to read")
     try:
         if reader.poll(WAIT):
-            found = reader.recv()
+            result = reader.recv()
     except (EOFError, OSError):  # it broke off
         copy.join()
         if copy.exitcode != -signal.SIGXCPU:
-            found = Overrun("it ends Python when it is read")
+            result = Overrun("it ends Python when it is read")
     finally:
         reader.close()
         copy.kill()
         copy.join()
-    if isinstance(found, Overrun):
-        raise found
-    return found
+    if isinstance(result, Overrun):
+        raise result
+    return result
 
 
 def child(work: Callable[[], Any], writer: Connection) -> None:

@@ -156,7 +156,7 @@ def suspicions(
     names the usual ways, and honest code that takes one is not punished.
     What the book itself says is not looked at.
     """
-    found = {
+    names = {
         name
         for source in sources
         if (text := bare(source))
@@ -165,7 +165,7 @@ def suspicions(
         for node in ast.walk(statement)
         for name in suspicious(node)
     }
-    return sorted(found)
+    return sorted(names)
 
 
 def suspicious(node: ast.AST) -> Iterator[str]:

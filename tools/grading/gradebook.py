@@ -24,26 +24,24 @@ class Gradebook:
     @cached_property
     def by_student(self) -> dict[str, list[Row]]:
         """Everybody's rows; the roster's come first and in its order."""
-        found = defaultdict(list)
+        rows = defaultdict(list)
         for person in self.roster.people:
-            found[person.student] = []
+            rows[person.student] = []
         for row in self.rows:
-            found[row.student].append(row)
-        return dict(found)
+            rows[row.student].append(row)
+        return dict(rows)
 
     @cached_property
     def best(self) -> dict[tuple[str, str], Row]:
         """The row that counts, by student and exercise."""
-        found = {}
+        rows = {}
         for row in self.rows:
             if row.task is None:
                 continue
             key = (row.student, row.task.number)
-            if key not in found or (row.points or 0) > (
-                found[key].points or 0
-            ):
-                found[key] = row
-        return found
+            if key not in rows or (row.points or 0) > (rows[key].points or 0):
+                rows[key] = row
+        return rows
 
     def row(self, student: str, task: Task) -> Row | None:
         return self.best.get((student, task.number))
@@ -73,14 +71,14 @@ class Gradebook:
         rows = self.by_student[student]
         if not rows:
             return ["nothing was handed in"]
-        found = [r.hint for r in rows if r.is_unreadable]
+        notes = [r.hint for r in rows if r.is_unreadable]
         if count := sum(r.needs_a_look and not r.is_unreadable for r in rows):
-            found.append(f"{count} to look at by hand")
+            notes.append(f"{count} to look at by hand")
         for chapter in self.chapters:
             files = {r.file for r in rows if r.chapter == chapter.name}
             if len(files) > 1:
-                found.append(
+                notes.append(
                     f"{len(files)} notebooks of {chapter.name}: the better "
                     "answers count"
                 )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(notes))

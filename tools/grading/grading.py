@@ -61,10 +61,10 @@ class Row:
     @property
     def unexplained(self) -> list[str]:
         """A name that was missing and is in the notebook: ours to explain."""
-        found = MISSING.search(self.result.hint)
-        if not found or not self.names & {found["name"], "*"}:
+        match = MISSING.search(self.result.hint)
+        if not match or not self.names & {match["name"], "*"}:
             return []
-        return [f"look by hand: {found['name']} is in the notebook"]
+        return [f"look by hand: {match['name']} is in the notebook"]
 
     @property
     def is_unreadable(self) -> bool:
@@ -110,8 +110,8 @@ def of_submission(
     """The rows of a submission, which is read in a process of its own."""
 
     def read() -> list[tuple[str, Row]]:
-        found = read_here(submission, row, course, variant)
-        return [(r.task and r.task.name, replace(r, task=None)) for r in found]
+        rows = read_here(submission, row, course, variant)
+        return [(r.task and r.task.name, replace(r, task=None)) for r in rows]
 
     if submission.path:
         named = notebook.named_chapter(submission.path, course.key)
@@ -193,6 +193,6 @@ def fill(
     row.attempt = attempts.attempt_of(
         row.task, answer, cells, chapter, use, seed
     )
-    found = attempts.suspicions(row.attempt.own, chapter.statements)
-    if found:
-        row.notes.append(f"look by hand: {', '.join(found)}")
+    names = attempts.suspicions(row.attempt.own, chapter.statements)
+    if names:
+        row.notes.append(f"look by hand: {', '.join(names)}")

@@ -95,7 +95,7 @@ def is_of_check(node: ast.stmt) -> bool:
 @lru_cache(MEMORY)
 def checks(source: str) -> tuple[tuple[int, int], ...]:
     """The chapter and the variant of each call of `check` in a cell."""
-    text, found = plain(source), []
+    text, calls = plain(source), []
     is_there = text and "check" in text
     for node in ast.walk(ast.parse(text)) if is_there else ():
         if not isinstance(node, ast.Call) or not node.args:
@@ -106,8 +106,8 @@ def checks(source: str) -> tuple[tuple[int, int], ...]:
             given = {k.arg: k.value for k in node.keywords}
             variant = getattr(given.get("variant"), "value", 0)
             is_one = isinstance(variant, int) and 0 <= variant < 10**9
-            found.append((int(number[1]), variant if is_one else 0))
-    return tuple(found)
+            calls.append((int(number[1]), variant if is_one else 0))
+    return tuple(calls)
 
 
 @lru_cache(MEMORY)
@@ -223,13 +223,13 @@ def untouched(source: str) -> str:
 @cache
 def key(root: Path = ROOT) -> dict[str, Chapter]:
     """All chapters that have exercises, by the names of their files."""
-    found = {}
+    by_name = {}
     for path in chapters(root):
         page = sync.read(path).cells
         tasks = {task.name: task for task in exercises.tasks_of(path, page)}
         if tasks:
-            found[path.stem] = Chapter(path, tasks)
-    return found
+            by_name[path.stem] = Chapter(path, tasks)
+    return by_name
 
 
 def selected(names: Iterable[str], root: Path = ROOT) -> dict[str, Chapter]:
@@ -239,7 +239,7 @@ def selected(names: Iterable[str], root: Path = ROOT) -> dict[str, Chapter]:
         LookupError: no chapter has such a name.
     """
     starts = tuple(names) or ("",)
-    found = {n: c for n, c in key(root).items() if n.startswith(starts)}
-    if not found:
+    chapters = {n: c for n, c in key(root).items() if n.startswith(starts)}
+    if not chapters:
         raise LookupError(f"no chapter with exercises is named {starts[0]}")
-    return found
+    return chapters

@@ -138,8 +138,8 @@ def chapter_of(path: Path, cells: list[Cell], key: dict[str, Chapter]):
     The file's name says it, unless the exercises in it are another's.
     """
     named = named_chapter(path, key)
-    found = [signs(cell) for cell in cells]
-    scores = {name: of_it(found, chapter) for name, chapter in key.items()}
+    every = [signs(cell) for cell in cells]
+    scores = {name: of_it(every, chapter) for name, chapter in key.items()}
     best = max(scores, key=scores.get, default=None)
     if best is None or not scores[best]:
         return key.get(named), ""
@@ -191,15 +191,15 @@ def answer_to(name: str, cells: list[Cell], chapter: Chapter) -> Answer | None:
     written into another cell, defines its name. Of several the last one
     counts, stubs aside: it is what the name means when all cells have run.
     """
-    found = [
+    answers = [
         (place, cell)
         for place, cell in code(cells)
         if cell.grade_id == name or name in defined(cell.source)
     ]
-    begun = [f for f in found if not is_stub(f[1].source, chapter)]
-    if not found:
+    begun = [f for f in answers if not is_stub(f[1].source, chapter)]
+    if not answers:
         return None
-    place, cell = (begun or found)[-1]
+    place, cell = (begun or answers)[-1]
     notes = []
     if len(begun) > 1:
         notes.append(f"{len(begun)} cells answer it: the last one counts")
@@ -238,13 +238,13 @@ def variant_of(cells: list[Cell]) -> int:
 
 def named(cells: list[Cell]) -> frozenset[str]:
     """All names that a notebook may give a value; "*" if it may be any."""
-    found = set()
+    names = set()
     for cell in cells:
         text = plain(cell.source) if cell.kind == "code" else ""
-        found |= slices.bound(text) if text else set()
+        names |= slices.bound(text) if text else set()
         if text != cell.source and cell.kind == "code":
-            found |= {*WORD.findall(cell.source)}
-    return frozenset(found)
+            names |= {*WORD.findall(cell.source)}
+    return frozenset(names)
 
 
 def has_edited_check(name: str, cells: list[Cell], chapter: Chapter) -> bool:

@@ -173,9 +173,9 @@ def program() -> str:
     """
     if not sys.platform.startswith("linux"):
         raise SandboxError(f"grading needs Linux: {CONTAINER}")
-    if not (found := shutil.which("bwrap")):
+    if not (path := shutil.which("bwrap")):
         raise SandboxError(INSTALL)
-    return found
+    return path
 
 
 @cache
@@ -257,15 +257,15 @@ class Sandbox:
         try:
             process.stdin.write(b"!" + json.dumps(job).encode() + b"\n")
             process.stdin.flush()
-            found = read(process, self.limits.wall + SPARE)
+            verdict = read(process, self.limits.wall + SPARE)
         except (OSError, ValueError, SandboxError) as error:
             self.close()
             raise SandboxError(f"the sandbox ended: {error}") from None
-        if "failed" in found or not self.apart:
+        if "failed" in verdict or not self.apart:
             self.close()  # what was tried in it may have changed it
-        if "failed" in found:
-            raise SandboxError(str(found["failed"]))
-        return found
+        if "failed" in verdict:
+            raise SandboxError(str(verdict["failed"]))
+        return verdict
 
     def close(self) -> None:
         """End it, and with it all that runs in it."""

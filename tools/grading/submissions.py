@@ -36,14 +36,14 @@ class Submission:
 
 def find(folder: Path, key: dict[str, Chapter]) -> list[Submission]:
     """All submissions of a folder, in the order of their students."""
-    found, others = [], []
+    submissions, others = [], []
     for path in entries(folder):
         if is_folder(path) and any(n in path.name.lower() for n in key):
-            found += of_entries(entries(path), key)  # a chapter's folder
+            submissions += of_entries(entries(path), key)  # a chapter's folder
         else:
             others.append(path)
-    found += of_entries(others, key)
-    return sorted(found, key=lambda s: (s.student.lower(), str(s.path)))
+    submissions += of_entries(others, key)
+    return sorted(submissions, key=lambda s: (s.student.lower(), str(s.path)))
 
 
 def entries(folder: Path) -> list[Path]:
@@ -93,16 +93,16 @@ def of_folder(path: Path, student: str) -> Iterator[Submission]:
 
 def files(folder: Path) -> list[Path]:
     """All files below a folder; links to folders are not followed."""
-    found = []
+    paths = []
     for place, folders, names in os.walk(folder, followlinks=False):
         links = [f for f in folders if Path(place, f).is_symlink()]
         folders[:] = sorted(
             f for f in folders if f not in IGNORED and f not in links
         )
-        found += [Path(place, name) for name in sorted(names)]
-        if len(found) > MOST:
+        paths += [Path(place, name) for name in sorted(names)]
+        if len(paths) > MOST:
             break
-    return found
+    return paths
 
 
 def folder_name(name: str) -> str:

@@ -78,8 +78,8 @@ def write_students(book: Gradebook, path: Path) -> None:
         for chapter in book.chapters:
             row.append(number(book.points(student, chapter)))
             for task in chapter.tasks.values():
-                found = book.row(student, task)
-                row.append(number(found.points) if found else "")
+                best = book.row(student, task)
+                row.append(number(best.points) if best else "")
         rows.append([*row, "; ".join(book.notes(student))])
     write(path, rows, mark=True)
 

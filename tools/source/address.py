@@ -89,10 +89,10 @@ def of_workflow(variables) -> str:
 
 def run_of(url: str, variables) -> Place | None:
     """What the run of a branch or a tag publishes; that of no other does."""
-    found = REF.fullmatch(variables.get("GITHUB_REF", ""))
-    if not found:
+    match = REF.fullmatch(variables.get("GITHUB_REF", ""))
+    if not match:
         return None
-    kind, name = found.groups()
+    kind, name = match.groups()
     if kind == "heads":
         return Place(url, name, NOTEBOOKS)
     return Place(url, name, f"{NOTEBOOKS}-{name}", edition=name)
@@ -100,8 +100,8 @@ def run_of(url: str, variables) -> Place | None:
 
 def of_remote(root: Path) -> str:
     """The address of `origin` if that is at GitHub, else ""."""
-    found = REMOTE.fullmatch(git(root, "remote", "get-url", "origin"))
-    return f"https://github.com/{found[1]}" if found else ""
+    match = REMOTE.fullmatch(git(root, "remote", "get-url", "origin"))
+    return f"https://github.com/{match[1]}" if match else ""
 
 
 def pushed(root: Path) -> str:

@@ -69,9 +69,9 @@ def before_exercises(cells: list) -> list:
     for place, cell in enumerate(cells):
         if cell.cell_type != "markdown":
             continue
-        if found := EXERCISES.search(cell.source):
+        if heading := EXERCISES.search(cell.source):
             last = type(cell)(cell)
-            last.source = cell.source[: found.start()]
+            last.source = cell.source[: heading.start()]
             return [*cells[:place], last]
     return list(cells)
 
@@ -112,6 +112,6 @@ def effort(cells: list) -> str:
 def put_effort(cells: list) -> None:
     """Write the minutes into the box under the title."""
     for cell in cells:
-        if found := MINUTES.search(cell.source):
-            cell.source = cell.source.replace(found[0], effort(cells))
+        if match := MINUTES.search(cell.source):
+            cell.source = cell.source.replace(match[0], effort(cells))
             return

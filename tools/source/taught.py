@@ -44,11 +44,11 @@ class Entry:
 def contents(root: Path = ROOT) -> list[Entry]:
     """The pages of the book, in order, the title page first."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    found = [Entry(toc["root"])]
+    entries = [Entry(toc["root"])]
     for number, part in enumerate(toc.get("parts", []), start=1):
         caption = part.get("caption", "")
-        found += [Entry(name, number, caption) for name in toc_files(part)]
-    return found
+        entries += [Entry(name, number, caption) for name in toc_files(part)]
+    return entries
 
 
 def chapters(root: Path = ROOT) -> list[Path]:
@@ -64,8 +64,8 @@ def named(names: Iterable[str], root: Path = ROOT) -> list[Path]:
         LookupError: no chapter has such a name.
     """
     wanted = tuple(names) or ("",)
-    if found := [p for p in chapters(root) if p.name.startswith(wanted)]:
-        return found
+    if paths := [p for p in chapters(root) if p.name.startswith(wanted)]:
+        return paths
     raise LookupError(f"no chapter in _toc.yml is named {' or '.join(wanted)}")
 
 
@@ -99,12 +99,12 @@ def homes(root: Path = ROOT) -> dict[str, Path]:
 
     The modules come in the order in which the chapters show them.
     """
-    found = {}
+    paths = {}
     for path in chapters(root):
         for cell in read(path).cells:
             if marked := MARKER.match(cell.source):
-                found.setdefault(marked[1], path)
-    return found
+                paths.setdefault(marked[1], path)
+    return paths
 
 
 def definitions(source: str) -> dict[str, Definition]:

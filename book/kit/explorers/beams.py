@@ -106,18 +106,18 @@ def search(
     """Each step as texts with their log p, best first; `width` go on."""
     beams, steps = {"": 0.0}, []
     while len(steps) < LIMIT and not all(t.endswith(END) for t in beams):
-        found = {}
+        candidates = {}
         for text, log_p in beams.items():
             onward = {"": 0.0} if text.endswith(END) else after(text)
             for letter, more in onward.items():
-                found[text + letter] = log_p + more
+                candidates[text + letter] = log_p + more
         ranked = sorted(
-            found,
-            key=lambda text: found[text] / penalty(len(text), alpha),
+            candidates,
+            key=lambda text: candidates[text] / penalty(len(text), alpha),
             reverse=True,
         )
-        steps.append({t: found[t] for t in ranked[: width + PRUNED]})
-        beams = {text: found[text] for text in ranked[:width]}
+        steps.append({t: candidates[t] for t in ranked[: width + PRUNED]})
+        beams = {text: candidates[text] for text in ranked[:width]}
     return steps
 
 

@@ -21,8 +21,8 @@ def depth_explorer(path: str) -> Explorer:
     record = json.loads(Path(path).read_text(encoding="utf-8"))
     rows = {}
     for name, by_depth in record["runs"].items():
-        found = by_depth[str(DEPTH)]
-        top, bottom = found["size"]["mean"][-1], found["gradient"]["mean"][0]
+        mean = {k: m["mean"] for k, m in by_depth[str(DEPTH)].items()}
+        top, bottom = mean["size"][-1], mean["gradient"][0]
         rows[name] = [as_number(10**top), as_number(10**bottom)]
     fallback = table(
         f"A stack of {DEPTH} new blocks, a gradient of 1 put on its output",

@@ -18,11 +18,11 @@ SIZES = {"n": 2, "h": 2, "i": 3, "j": 4, "k": 2, "l": 4, "d": 2, "e": 3}
 
 def digits(factor: int, sizes: list[int]) -> Tensor:
     """The numbers of the first, second or third factor of an equation."""
-    state, found = 9 + 8 * factor, []
+    state, values = 9 + 8 * factor, []
     for _ in range(math.prod(sizes)):
         state = state * 29 % 101
-        found.append(state % 10)
-    return torch.tensor(found, dtype=torch.float32).reshape(sizes)
+        values.append(state % 10)
+    return torch.tensor(values, dtype=torch.float32).reshape(sizes)
 
 
 def shown_factors(equation: str) -> list[Tensor]:

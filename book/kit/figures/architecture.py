@@ -156,11 +156,11 @@ def architecture(
 
 def _box_of(steps, name, chapter, where, tensors) -> Box:
     """A box with the shapes of some tensors of a stage."""
-    found = {(step.where, step.tensor): step.shape for step in steps}
+    by_tensor = {(step.where, step.tensor): step.shape for step in steps}
     shapes = {}
     for tensor in tensors:
         label = MASKS[where] if tensor == "mask" else tensor
-        shapes[label.removesuffix(", split")] = found[where, tensor]
+        shapes[label.removesuffix(", split")] = by_tensor[where, tensor]
     return Box(name, chapter, shapes)
 
 

@@ -132,10 +132,10 @@ def times_of_tokens(tokens: list[int], times: Curves, title: str) -> Axes:
     """
     axes, middle = plot(3.4), len(tokens) // 2
     for colour, name in zip((FAINT, ACCENT), times, strict=True):
-        found = times[name]
-        axes.fill_between(tokens, found, color=colour, alpha=0.15, lw=0)
-        axes.plot(tokens, found, color=colour, marker="o", label=name)
-        at = (tokens[middle] - 8, found[middle] + 0.6)
+        heights = times[name]
+        axes.fill_between(tokens, heights, color=colour, alpha=0.15, lw=0)
+        axes.plot(tokens, heights, color=colour, marker="o", label=name)
+        at = (tokens[middle] - 8, heights[middle] + 0.6)
         words(axes, at, name, ha="right", va="bottom", weight="bold")
     end = tokens[0] + tokens[-1]
     axes.set_xticks([round(end * part / 4) for part in range(5)])

@@ -124,14 +124,14 @@ def probabilities(groups: Named, label: str) -> Axes:
     """
     axes = plot(0.75 + 0.62 * len(groups))
     for row, (name, values) in enumerate(groups.items()):
-        found = numbers(values)
-        floors = [math.floor(value) for value in found]
+        floats = numbers(values)
+        floors = [math.floor(value) for value in floats]
         most = max(map(floors.count, floors))
         for floor in sorted({*floors}):
             height = 0.75 * floors.count(floor) / most
             cell(axes, (floor + 0.05, -row), (0.9, height), GREY)
         mark = {"mfc": ACCENT, "mec": "white", "ms": 9, "gid": f"mean {name}"}
-        axes.plot(sum(found) / len(found), -row, "D", **mark)
+        axes.plot(sum(floats) / len(floats), -row, "D", **mark)
     axes.set_yticks([0.25 - row for row in range(len(groups))], list(groups))
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.spines["left"].set_visible(False)

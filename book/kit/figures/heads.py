@@ -127,11 +127,11 @@ def cut(rows: Tensor, right: Tensor, wrong: Tensor) -> Axes:
 
 def head_colours(axes: Axes) -> dict[str, list[Names]]:
     """Of a figure by `cut`: the colours in each table, line by line."""
-    found: dict[str, dict[str, Names]] = {}
+    by_table: dict[str, dict[str, Names]] = {}
     for patch in axes.patches:
         name, table, head = patch.get_gid().rsplit(" ", 2)
-        found.setdefault(name, {}).setdefault(table, []).append(head)
-    return {name: list(tables.values()) for name, tables in found.items()}
+        by_table.setdefault(name, {}).setdefault(table, []).append(head)
+    return {name: list(tables.values()) for name, tables in by_table.items()}
 
 
 def head_maps(maps: Named, labels: Names) -> Panels:

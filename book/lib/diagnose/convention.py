@@ -291,8 +291,8 @@ class Probe:
             )
         several = isinstance(result, (tuple, list))
         results = result if several else [result]
-        found = dict(zip(said.gives, results, strict=False))
-        return found["out"], found.get("weights")
+        named = dict(zip(said.gives, results, strict=False))
+        return named["out"], named.get("weights")
 
     def _axes(self, place: int) -> tuple[str, str, dict[str, int]]:
         """Of what goes in (0) or comes out (-1): our axes, and its own."""

@@ -98,8 +98,8 @@ def printed(page: Page) -> bytes:
     for _ in range(PASSES):
         page.evaluate(NUMBER, guess)
         pdf = page.pdf(outline=True, tagged=True, prefer_css_page_size=True)
-        found = places(pdf)
-        if found == guess:
+        pages = places(pdf)
+        if pages == guess:
             return pdf
-        guess = found
+        guess = pages
     raise RuntimeError("the numbers of the pages do not settle")

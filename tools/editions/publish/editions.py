@@ -36,9 +36,9 @@ def record(site: Path) -> dict:
     """
     if not (site / FILE).exists():
         return {"repository": "", "editions": []}
-    found = json.loads((site / FILE).read_text("utf-8"))
-    there = [name for name in found["editions"] if (site / name).is_dir()]
-    return found | {"editions": there}
+    known = json.loads((site / FILE).read_text("utf-8"))
+    there = [name for name in known["editions"] if (site / name).is_dir()]
+    return known | {"editions": there}
 
 
 def version(name: str) -> list:
@@ -49,10 +49,10 @@ def version(name: str) -> list:
 
 def pages(site: Path, others: set[str] = frozenset()) -> set[str]:
     """What readers may have links to, without the folders of `others`."""
-    found = (path.relative_to(site) for path in site.rglob("*"))
+    paths = (path.relative_to(site) for path in site.rglob("*"))
     return {
         path.as_posix()
-        for path in found
+        for path in paths
         if path.suffix in (".html", ".pdf", ".zip")
         and path.parts[0] not in others
     }

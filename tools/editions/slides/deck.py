@@ -66,9 +66,9 @@ def told(cells: list) -> Iterator:
     is_inside = False
     for cell in cells:
         if cell.cell_type == "markdown":
-            if found := kinds.EXERCISES.search(cell.source):
+            if heading := kinds.EXERCISES.search(cell.source):
                 is_inside, cell = True, type(cell)(cell)
-                cell.source = cell.source[: found.start()].strip()
+                cell.source = cell.source[: heading.start()].strip()
                 yield cell
                 continue
             is_inside &= not cell.source.startswith("## ")
@@ -124,25 +124,25 @@ def words(cell) -> str:
 
 def title(cell, before: str) -> str:
     """The title of the slide that a cell begins, or else the one before."""
-    found = HEADING.match(words(cell))
-    return found["title"] if found else before
+    match = HEADING.match(words(cell))
+    return match["title"] if match else before
 
 
 def parts(cell, is_step: bool) -> list[Part]:
     """What a cell puts on a slide: words, code, output, in this order."""
     text = HEADING.sub("", words(cell)).strip()
-    found = [Part("words", text)] if text else []
+    parts = [Part("words", text)] if text else []
     if cell.cell_type == "code":
         drawn = list(outputs(cell))
         show = cell.metadata.get("book", {}).get("show", "")
         is_picture = any(p.kind in ("figure", "drawing") for p in drawn)
         if not (is_picture or kinds.is_drawing(cell) or show == "output"):
-            found.append(Part("code", code(cell)))
+            parts.append(Part("code", code(cell)))
         if show != "code":
-            found += drawn
-    for part in found:
+            parts += drawn
+    for part in parts:
         part.is_step = is_step
-    return found
+    return parts
 
 
 def code(cell) -> str:

@@ -56,8 +56,8 @@ class Guard:
 
     def mend(self) -> list[str]:
         """Put back what was replaced; returns the names of it."""
-        found = [*self.mend_modules(), *self.mend_names(), *self.mend_code()]
-        return sorted(set(found))
+        mended = [*self.mend_modules(), *self.mend_names(), *self.mend_code()]
+        return sorted(set(mended))
 
     def mend_modules(self) -> Iterator[str]:
         for name, module in self.modules.items():

@@ -95,10 +95,10 @@ def child(shell, apart: bool, limits: dict, pipes: tuple, token: str) -> None:
         me = os.getpid()
         be_silent(verdicts)
         enter(apart, limits)
-        found = judged(shell, job) if shell else {}
+        verdict = judged(shell, job) if shell else {}
         if os.getpid() != me:
             os._exit(0)  # the answer has forked, and this is its child
-        text = json.dumps({**found, "token": token})
+        text = json.dumps({**verdict, "token": token})
     except BaseException as error:
         text = json.dumps({"failed": f"{type(error).__name__}: {error}"})
     os.write(verdicts, text.encode() + b"\n")
@@ -172,11 +172,11 @@ def tried(shell, apart: bool, limits: dict) -> dict:
         os.close(reader)
     seconds = time.monotonic() - start
     status, used = bring_to_end(pid) if pid else (0, 0.0)
-    found = understood(text, token)
-    if not found:
+    verdict = understood(text, token)
+    if not verdict:
         why = how_it_ended(status, used, late, limits)
-        found = {"state": "ended", "hint": why}
-    return {**found, "seconds": round(seconds, 3)}
+        verdict = {"state": "ended", "hint": why}
+    return {**verdict, "seconds": round(seconds, 3)}
 
 
 def understood(text: bytes, token: str) -> dict:
@@ -184,9 +184,9 @@ def understood(text: bytes, token: str) -> dict:
     if not text:
         return {}
     try:
-        found = dict(json.loads(text))
-        if "failed" in found or found.pop("token") == token:
-            return found
+        verdict = dict(json.loads(text))
+        if "failed" in verdict or verdict.pop("token") == token:
+            return verdict
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
     return {"state": "tampered", "hint": "it wrote its verdict itself"}

@@ -30,8 +30,8 @@ def with_usual_fonts(path):
         return f'url("data:font/woff2;base64,{font.decode()}")'
 
     def inside(match):
-        face, found = USUAL_FONT.subn(data, match[0])
-        return face.replace("display:block", "display:swap", found)
+        face, count = USUAL_FONT.subn(data, match[0])
+        return face.replace("display:block", "display:swap", count)
 
     return FONT_FACE.sub(inside, path.read_text())
 

@@ -67,15 +67,15 @@ class Page:
 
 def pages(app) -> list[Page]:
     """The pages that have been written, in the order of the book."""
-    found = []
+    written = []
     for entry in taught.contents(Path(app.srcdir)):
         source = Path(app.env.doc2path(entry.document))
         title, description = app.book_pages[entry.document]
         words = Markup(title).striptags(), description
-        found.append(
+        written.append(
             Page(source, f"{entry.document}.html", *words, entry.caption)
         )
-    return found
+    return written
 
 
 def addressed(text: str, url: str, branch: str) -> str:

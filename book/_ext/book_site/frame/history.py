@@ -25,17 +25,17 @@ def parsed(log: str) -> dict[str, list[Change]]:
 
     A file that was renamed keeps what it went through under its old name.
     """
-    found, today = defaultdict(list), {}
+    changes, today = defaultdict(list), {}
     for entry in log.split(ENTRY)[1:]:
         head, _, files = entry.partition("\n")
         change = Change(*head.split(FIELD))
         for line in filter(None, files.splitlines()):
             status, *paths = line.split("\t")
             name = today.get(paths[-1], paths[-1])
-            found[name].append(change)
+            changes[name].append(change)
             if status.startswith("R"):
                 today[paths[0]] = name
-    return dict(found)
+    return dict(changes)
 
 
 def changes(root: Path) -> dict[str, list[Change]]:

@@ -36,8 +36,8 @@ DIRECTIVES = {
 
 def digest(text: str) -> str:
     """How a policy names what stands in a page, and may not change after."""
-    found = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(found).decode()}'"
+    hashed = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(hashed).decode()}'"
 
 
 def policy(scripts: list[str] = (), **others: str) -> str:

@@ -41,9 +41,9 @@ def colab(app, path: Path) -> str:
 
 def host_pages(url: str) -> str:
     """Where the host of a repository publishes its pages, or ""."""
-    if not (found := HOST.fullmatch(url)):
+    if not (match := HOST.fullmatch(url)):
         return ""
-    host, owner, name = found.groups()
+    host, owner, name = match.groups()
     domain = f"{owner.lower()}.{host}.io"
     folder = "" if name.lower() == domain else f"{name}/"
     return f"https://{domain}/{folder}"

@@ -23,13 +23,13 @@ def let_links_reach_citations(app, env):
 
 def pages_by_work(root: Path) -> dict[str, list[tuple[str, str]]]:
     """The chapters that cite each work: what to call them, and where."""
-    found = {}
+    places = {}
     for chapter in chapters(root):
         keys = CITED.findall("\n".join(chapter.cells))
         for key in dict.fromkeys(keys):
             place = (str(chapter.number), chapter.document)
-            found.setdefault(key, []).append(place)
-    return found
+            places.setdefault(key, []).append(place)
+    return places
 
 
 def address(found: re.Match):

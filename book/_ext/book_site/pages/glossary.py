@@ -53,16 +53,16 @@ def terms(doctree) -> dict[str, tuple[str, str, list[str]]]:
     Raises:
         ValueError: a term stands twice.
     """
-    found = {}
+    entries = {}
     for item in doctree.findall(nodes.definition_list_item):
         term, text = item[0].astext(), " ".join(item[1].astext().split())
         text = links.shortened(text, TITLE_LENGTH)
         item[0]["ids"] = [anchor(term)]
         for name in names(term):
-            if name in found:
+            if name in entries:
                 raise ValueError(f"the glossary has {name!r} twice")
-            found[name] = (anchor(term), text, names(term))
-    return found
+            entries[name] = (anchor(term), text, names(term))
+    return entries
 
 
 def signs(row: nodes.row) -> list[str]:

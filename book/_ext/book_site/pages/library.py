@@ -63,9 +63,9 @@ class Library:
     @cached_property
     def homes(self) -> dict[str, Chapter]:
         """Each module that is taught, and the chapter that first shows it."""
-        found = taught.homes(self.root).items()
+        paths = taught.homes(self.root).items()
         by_path = {chapter.path: chapter for chapter in self.chapters}
-        return {full_name(module): by_path[path] for module, path in found}
+        return {full_name(module): by_path[path] for module, path in paths}
 
     @cached_property
     def works(self) -> set[str]:
@@ -92,15 +92,15 @@ class Library:
     @cached_property
     def anchors(self) -> dict[str, list[tuple[str, str]]]:
         """Each name that a docstring may mention, and where it stands."""
-        found = {}
+        places = {}
         for module in self.modules:
             page, short = self.page(module), module.partition(".")[2]
-            found[module] = [(page, anchor(module))]
+            places[module] = [(page, anchor(module))]
             for name in (definition.name for definition in self.shown(module)):
                 place = (page, anchor(module, name))
                 for known in (name, f"{short}.{name}", f"{module}.{name}"):
-                    found.setdefault(known, []).append(place)
-        return found
+                    places.setdefault(known, []).append(place)
+        return places
 
     def place(self, name: str, module: str) -> tuple[str, str] | None:
         """Where a name stands that a docstring of a module mentions."""
@@ -277,12 +277,12 @@ def link_to_chapters(app, doctree, docname):
     """Say below each definition where it is taught."""
     lines = doctree.findall(nodes.paragraph)
     waiting = [line for line in lines if "book_taught" in line]
-    found = first_places(app, taught_on) if waiting else {}
+    places = first_places(app, taught_on) if waiting else {}
     for node in waiting:
-        if node["book_taught"] not in found:
+        if node["book_taught"] not in places:
             node.parent.remove(node)
             continue
-        chapter, section, title = found[node["book_taught"]]
+        chapter, section, title = places[node["book_taught"]]
         text = f"Chapter {chapter.number}: {title}"
         target = link(text, chapter.document, section)
         node += [nodes.Text("Taught in "), target, nodes.Text(".")]

@@ -33,11 +33,11 @@ def link(text, document, anchor="", **options):
 def pieces(text, pattern, made):
     """A text as nodes, with what `made` makes of a match, if anything."""
     end = 0
-    for found in pattern.finditer(text):
-        if (node := made(found)) is not None:
-            yield nodes.Text(text[end : found.start()])
+    for match in pattern.finditer(text):
+        if (node := made(match)) is not None:
+            yield nodes.Text(text[end : match.start()])
             yield node
-            end = found.end()
+            end = match.end()
     yield nodes.Text(text[end:])
 
 
@@ -70,11 +70,11 @@ def first_places(app, marks):
     Args:
         marks: makes of a page the names that it has, each with its node.
     """
-    found = {}
+    places = {}
     for chapter in chapters(Path(app.srcdir)):
         for name, node in marks(app.env.get_doctree(chapter.document)):
-            found.setdefault(name, (chapter, *section_of(node)))
-    return found
+            places.setdefault(name, (chapter, *section_of(node)))
+    return places
 
 
 def link_figures(app, doctree, docname):

@@ -103,10 +103,10 @@ class Made(SphinxDirective):
         return path.read_text(encoding="utf-8")
 
     def chapters(self) -> list[Chapter]:
-        found = chapters(Path(self.env.srcdir))
-        for path in (self.env.srcdir / "_toc.yml", *(c.path for c in found)):
+        book = chapters(Path(self.env.srcdir))
+        for path in (self.env.srcdir / "_toc.yml", *(c.path for c in book)):
             self.env.note_dependency(str(path))
-        return found
+        return book
 
     def exercises(self) -> list[dict]:
         path = Path(self.env.srcdir, TEACH, "exercises.json")
@@ -117,10 +117,10 @@ class Exercises(Made):
     """The exercises of a chapter, or those of all."""
 
     def data(self):
-        found = self.exercises()
+        rows = self.exercises()
         for chapter in self.arguments:
-            found = [e for e in found if e["number"].startswith(f"{chapter}.")]
-        return {"exercises": found}
+            rows = [e for e in rows if e["number"].startswith(f"{chapter}.")]
+        return {"exercises": rows}
 
 
 class Schedule(Made):

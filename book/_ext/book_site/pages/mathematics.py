@@ -110,10 +110,10 @@ def line_of(element: ElementTree.Element) -> str:
 def formula(tex: str) -> str:
     """A formula in a line, without TeX; nothing where it is wrong."""
     try:
-        found = MATHML.search(typeset(tex))
+        match = MATHML.search(typeset(tex))
     except dukpy.JSRuntimeError:  # the page itself warns of it
         return ""
-    text = line_of(ElementTree.fromstring(found[0].replace("&nbsp;", " ")))
+    text = line_of(ElementTree.fromstring(match[0].replace("&nbsp;", " ")))
     text = re.sub("\u2061(?=[A-Za-zα-ω])", " ", text).replace("\u2061", "")
     return " ".join(text.split())
 

@@ -24,12 +24,12 @@ def outermost(math: nodes.Node) -> nodes.Node:
 
 def cut(text: nodes.Node | None, pattern: re.Pattern) -> str:
     """What a pattern finds in a neighbour, which loses it."""
-    found = isinstance(text, nodes.Text) and pattern.search(text)
-    if not found:
+    match = isinstance(text, nodes.Text) and pattern.search(text)
+    if not match:
         return ""
-    rest = text[: found.start()] + text[found.end() :]
+    rest = text[: match.start()] + text[match.end() :]
     text.parent.replace(text, nodes.Text(rest) if rest else [])
-    return found[0]
+    return match[0]
 
 
 def glue(app, doctree, docname):

@@ -124,14 +124,14 @@ def text_of(path: Path) -> str:
     """The text of a built page; "" if it is none."""
     if path.suffix != ".html" or not path.is_file():
         return ""
-    found = MAIN.search(path.read_text(encoding="utf-8"))
-    return found[0] if found else ""
+    match = MAIN.search(path.read_text(encoding="utf-8"))
+    return match[0] if match else ""
 
 
 def links(text: str) -> list[str]:
     """Where the text of a page leads inside the book, each once."""
-    found = LINK.findall(text)
-    inside = (href for kind, href in found if "internal" in kind.split())
+    every = LINK.findall(text)
+    inside = (href for kind, href in every if "internal" in kind.split())
     return list(dict.fromkeys(inside))
 
 
@@ -148,14 +148,14 @@ def moved(html: str, source: Path, page: Path) -> str:
 
 def previews(page: Path) -> dict[str, str]:
     """What each link of a page shows, by its address as it stands there."""
-    found = {}
+    by_link = {}
     for href in links(text_of(page)):
         address, place = urldefrag(href)
         path = page.parent / unquote(address) if address else page
         path = Path(posixpath.normpath(path.as_posix()))
         if html := snippet(text_of(path), unquote(place)):
-            found[href] = moved(html, path, page)
-    return found
+            by_link[href] = moved(html, path, page)
+    return by_link
 
 
 def finish(app) -> None:
@@ -163,8 +163,8 @@ def finish(app) -> None:
     text_of.cache_clear()
     site = Path(app.outdir)
     for name in sorted(app.env.found_docs):
-        found = previews(site / app.builder.get_target_uri(name))
+        by_link = previews(site / app.builder.get_target_uri(name))
         path = site / FOLDER / f"{name}.js"
         path.parent.mkdir(parents=True, exist_ok=True)
-        data = json.dumps(found, ensure_ascii=False)
+        data = json.dumps(by_link, ensure_ascii=False)
         path.write_text(f"previews({data});\n", encoding="utf-8")

@@ -24,13 +24,13 @@ def modules(book: Path) -> dict[str, griffe.Module]:
 
     Of packages inside them only lib.diagnose, which a chapter teaches.
     """
-    found = {}
+    by_name = {}
     for folder in ("lib", "lib/diagnose", "kit"):
         for path in sorted((book / folder).glob("[!_]*.py")):
             name = f"{folder.replace('/', '.')}.{path.stem}"
             text, lines = path.read_text("utf-8"), griffe.LinesCollection()
             lines[path] = text.splitlines()
-            found[name] = griffe.visit(
+            by_name[name] = griffe.visit(
                 name,
                 filepath=path,
                 code=text,
@@ -38,7 +38,7 @@ def modules(book: Path) -> dict[str, griffe.Module]:
                 docstring_options=GOOGLE,
                 lines_collection=lines,
             )
-    return found
+    return by_name
 
 
 def definitions(module: griffe.Object) -> list[griffe.Object]:

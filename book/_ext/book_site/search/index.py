@@ -29,10 +29,10 @@ def known_names(app) -> dict[str, list[str]]:
 def aliases(app) -> dict[str, str]:
     """What students type, and what the book calls it."""
     known = known_names(app).items()
-    found = {name: names[0] for name, names in known if name != names[0]}
+    leads = {name: names[0] for name, names in known if name != names[0]}
     for said, typed in yaml.safe_load(ALIASES.read_text("utf-8")).items():
-        found |= dict.fromkeys(typed.split(", "), said)
-    return found
+        leads |= dict.fromkeys(typed.split(", "), said)
+    return leads
 
 
 def keep_first_uses(pages: list[list[Section]]) -> None:
@@ -50,10 +50,10 @@ def keep_first_uses(pages: list[list[Section]]) -> None:
 
 def note(app, doctree, docname):
     """Gather a page, before the book adds links of its own to it."""
-    found = list(sections(docname, doctree, known_names(app)))
+    parts = list(sections(docname, doctree, known_names(app)))
     number = app.env.toc_secnumbers.get(docname, {}).get("", ())
-    label = "".join(f"{n}. " for n in number) + found[0].title
-    app.book_index[docname] = app.builder.get_target_uri(docname), label, found
+    label = "".join(f"{n}. " for n in number) + parts[0].title
+    app.book_index[docname] = app.builder.get_target_uri(docname), label, parts
 
 
 def content(app) -> dict:
@@ -77,8 +77,8 @@ def search_page(app):
     Of lists of small entries it has the page alone.
     """
     contents = []
-    for name, (url, label, found) in sorted(app.book_index.items()):
-        inside = [(s.anchor, s.title) for s in found if s.is_in_contents]
+    for name, (url, label, parts) in sorted(app.book_index.items()):
+        inside = [(s.anchor, s.title) for s in parts if s.is_in_contents]
         is_list = name in LISTS or name.startswith(TEACHING)
         contents.append((url, label, [] if is_list else inside))
     yield "search", {"contents": contents}, "search.html"

@@ -102,8 +102,8 @@ class Section:
 
 def starting(text: str, weights: dict[str, float]) -> float:
     """The weight of the entry that this text starts with."""
-    found = (w for start, w in weights.items() if text.startswith(start))
-    return next(found, 1.0)
+    matching = (w for start, w in weights.items() if text.startswith(start))
+    return next(matching, 1.0)
 
 
 def defined(parts: list[nodes.Node]) -> list[str]:

@@ -28,22 +28,22 @@ class Chapter:
     @property
     def minutes(self) -> int | None:
         """How long it takes to read, from the box under its title."""
-        for found in filter(None, map(cells.MINUTES.search, self.cells)):
-            return int(found["reading"])
+        for match in filter(None, map(cells.MINUTES.search, self.cells)):
+            return int(match["reading"])
 
 
 def chapters(root: Path) -> list[Chapter]:
     """The notebooks, in the order of the table of contents."""
-    found = []
+    notebooks = []
     for entry in taught.contents(root):
         path = root / f"{entry.document}.ipynb"
         if entry.part and path.exists():
             notebook = json.loads(path.read_text(encoding="utf-8"))
             sources = tuple("".join(c["source"]) for c in notebook["cells"])
-            number = len(found) + 1
+            number = len(notebooks) + 1
             made = Chapter(path, entry.document, number, entry.part, sources)
-            found.append(made)
-    return found
+            notebooks.append(made)
+    return notebooks
 
 
 def add_minutes(app, docname, content):
