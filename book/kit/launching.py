@@ -66,9 +66,9 @@ def on_workers(
         folder = Path(name)
         torch.save((task, patience, count), folder / "task.pt")
         torch.save(given, folder / "given.pt")
-        code, said = finished(command(folder, world_size), limit)
+        code, output = finished(command(folder, world_size), limit)
         if code:
-            raise WorkerError(what_happened(folder, said, world_size))
+            raise WorkerError(what_happened(folder, output, world_size))
         return [read(folder / f"{rank}.pt") for rank in range(world_size)]
 
 
@@ -114,7 +114,7 @@ def finished(command: list[str], limit: int) -> tuple[int, str]:
         text=True,
     )
     try:
-        _, said = process.communicate(timeout=limit)
+        _, output = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         raise TimeoutError(
             f"the workers: expected an end within {limit} seconds, got none; "
@@ -124,12 +124,12 @@ def finished(command: list[str], limit: int) -> tuple[int, str]:
         if process.poll() is None:
             process.terminate()
             process.communicate()
-    return process.returncode, said
+    return process.returncode, output
 
 
-def what_happened(folder: Path, said: str, world_size: int) -> str:
+def what_happened(folder: Path, output: str, world_size: int) -> str:
     """Which worker is to blame, and for what; the others only lost it."""
-    for rank, code in ENDED.findall(said):
+    for rank, code in ENDED.findall(output):
         if int(code) < 0 and int(code) != STOPPED:
             name = signal.Signals(-int(code)).name
             return (
@@ -140,7 +140,7 @@ def what_happened(folder: Path, said: str, world_size: int) -> str:
     if errors:
         first = min(errors, key=lambda error: error["time"])
         return f"worker {first['rank']} of {world_size}: {first['error']}"
-    return f"torchrun failed: {said.strip()[-1000:]}"
+    return f"torchrun failed: {output.strip()[-1000:]}"
 
 
 def read(path: Path, place: torch.device | str = "cpu"):
@@ -173,8 +173,8 @@ def noted(folder: Path, rank: str) -> Iterator[None]:
     except Exception as error:
         if path.exists():
             raise
-        said = re.sub(r"^\[\S+\] ", "", str(error))  # a file of PyTorch's
-        note = {"rank": rank, "error": f"{type(error).__name__}: {said}"}
+        message = re.sub(r"^\[\S+\] ", "", str(error))  # a file of PyTorch's
+        note = {"rank": rank, "error": f"{type(error).__name__}: {message}"}
         note["time"] = time.time()
         path.write_text(json.dumps(note))
         raise

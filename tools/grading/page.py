@@ -143,9 +143,9 @@ def grade(row: Row | None) -> str:
     """A cell of the table of everybody."""
     name = kind(row)
     points = number(row.points) if row else ""
-    said = f"{SIGNS[name]} {points}" if points else SIGNS[name]
+    text = f"{SIGNS[name]} {points}" if points else SIGNS[name]
     hint = row.hint if row and row.hint else MEANINGS[name]
-    return tag("td", said, f"cell {name}", title=hint)
+    return tag("td", text, f"cell {name}", title=hint)
 
 
 def everybody(book: Gradebook) -> str:

@@ -59,11 +59,11 @@ def understood(found: dict) -> Result:
     )
 
 
-def share_of(state: str, said: object) -> float:
+def share_of(state: str, share: object) -> float:
     """All for a right answer, and for a wrong one always less."""
     if state == "right":
         return 1.0
-    return min(max(number(said), 0.0), 0.99) if state == "wrong" else 0.0
+    return min(max(number(share), 0.0), 0.99) if state == "wrong" else 0.0
 
 
 def number(value: object) -> float:

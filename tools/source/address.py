@@ -56,8 +56,8 @@ def configured(root: Path) -> Place:
 
 def read(root: Path, environment=None) -> Place | None:
     """The repository of the book whose root this is; None if unknown."""
-    said = configured(root)
-    return find(said.url, said.branch, root, environment)
+    place = configured(root)
+    return find(place.url, place.branch, root, environment)
 
 
 def find(url: str, branch: str, root: Path, environment=None) -> Place | None:
@@ -68,13 +68,13 @@ def find(url: str, branch: str, root: Path, environment=None) -> Place | None:
         root: of the book, which may have a remote.
         environment: variables, those of the process if there are none.
     """
-    said = "" if plain(url) in ("", PLACEHOLDER) else plain(url)
+    given = "" if plain(url) in ("", PLACEHOLDER) else plain(url)
     variables = os.environ if environment is None else environment
     own = of_workflow(variables)
-    if own and said in ("", own):
+    if own and given in ("", own):
         return run_of(own, variables) or Place(own, branch, pushed(root))
-    if said:
-        return Place(said, branch)
+    if given:
+        return Place(given, branch)
     remote = of_remote(root)
     notebooks = NOTEBOOKS if variables.get("PUBLISHING") else pushed(root)
     return Place(remote, branch, notebooks) if remote else None
@@ -120,5 +120,5 @@ def git(root: Path, *arguments: str) -> str:
         done = subprocess.run(command, capture_output=True, env=named)
     except OSError:
         return ""
-    said = done.stdout.decode(errors="replace").strip()
-    return said if done.returncode == 0 else ""
+    output = done.stdout.decode(errors="replace").strip()
+    return output if done.returncode == 0 else ""

@@ -27,11 +27,11 @@ def main(arguments: list[str]) -> int:
         parser.add_argument(f"--{option}", type=int)
     parser.add_argument("--positions", action="store_true")
     parser.add_argument("--scale", type=float)
-    said = vars(parser.parse_args(arguments))
-    file, _, expression = said.pop("attention").partition(":")
+    given = vars(parser.parse_args(arguments))
+    file, _, expression = given.pop("attention").partition(":")
     names = runpy.run_path(file)
     attention = eval(expression, names)  # the reader's own file
-    report = diagnose(attention, **said)
+    report = diagnose(attention, **given)
     print(report)
     return 1 if report.fails else 0
 

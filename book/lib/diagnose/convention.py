@@ -114,8 +114,8 @@ class Probe:
 
     def _usual_mask_axes(self) -> str:
         """The rank of the inputs; with heads inside, one more."""
-        said, layout = self.convention, self.convention.layout(0)
-        inside = said.heads > 1 or self.module is not None
+        convention, layout = self.convention, self.convention.layout(0)
+        inside = convention.heads > 1 or self.module is not None
         axes = "h q k" if inside or "h" in layout else "q k"
         return f"n {axes}" if "n" in layout else axes
 
@@ -136,8 +136,8 @@ class Probe:
 
     def needs_mask_by(self, axis: str) -> None:
         if not self.masks_by(axis):
-            said = {"n": "sentence", "q": "query"}[axis]
-            raise NotOffered(f"it takes no mask for each {said}")
+            each = {"n": "sentence", "q": "query"}[axis]
+            raise NotOffered(f"it takes no mask for each {each}")
 
     def needs_no_positions(self) -> None:
         if self.convention.positions:
@@ -149,8 +149,8 @@ class Probe:
 
     @property
     def has_projections(self) -> bool:
-        said = self.convention.projections
-        return bool(self.parameters()) if said is None else said
+        projections = self.convention.projections
+        return bool(self.parameters()) if projections is None else projections
 
     def needs_projections_in_reach(self) -> None:
         if self.has_projections and self.module is None:
@@ -274,24 +274,25 @@ class Probe:
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
         """One call, as the convention wants it: output and weights."""
-        said, ready = self.convention, {"mask": None}
+        convention, ready = self.convention, {"mask": None}
+        takes = convention.takes
         ours, theirs, sizes = self._axes(0)
         for what, x in zip("qkvx", (q, k, v, q), strict=True):
             x = rearrange(x, f"{ours} -> {theirs}", **sizes)
-            ready[what] = x if "n" in said.layout(0) else x[0]
+            ready[what] = x if "n" in convention.layout(0) else x[0]
         if mask is not None and self.takes_mask:
             mask = shaped(mask, self.mask_axes)
-            ready["mask"] = spelled(mask, said.mask, q.dtype)
+            ready["mask"] = spelled(mask, convention.mask, q.dtype)
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            torch.manual_seed(said.seed + self.noise)
+            torch.manual_seed(convention.seed + self.noise)
             result = self.attention(
-                *[ready[what] for name, what in said.takes if not name],
-                **{name: ready[what] for name, what in said.takes if name},
+                *[ready[what] for name, what in takes if not name],
+                **{name: ready[what] for name, what in takes if name},
             )
         several = isinstance(result, (tuple, list))
         results = result if several else [result]
-        named = dict(zip(said.gives, results, strict=False))
+        named = dict(zip(convention.gives, results, strict=False))
         return named["out"], named.get("weights")
 
     def _axes(self, place: int) -> tuple[str, str, dict[str, int]]:
@@ -324,12 +325,12 @@ class Probe:
         fetch, whatever the projections are. There are three times as many
         rows as unknowns.
         """
-        said = self.convention
-        if "weights" not in said.gives:
+        convention = self.convention
+        if "weights" not in convention.gives:
             raise NotOffered("it returns no weights")
-        rows = 3 * (said.width * said.heads + 1)
-        x = self.draw(rows // (said.length - 2) + 1)
-        out = self(x, self.some_hidden(said.length))
+        rows = 3 * (convention.width * convention.heads + 1)
+        x = self.draw(rows // (convention.length - 2) + 1)
+        out = self(x, self.some_hidden(convention.length))
         weights = self.weights
         if weights is None:
             raise NotOffered("it returns no weights")
@@ -337,7 +338,7 @@ class Probe:
             raise NotOffered("the outputs are not numbers")
         if weights.ndim == 3:
             weights = weights[:, None]
-        if weights.shape[1] != said.heads:
+        if weights.shape[1] != convention.heads:
             raise NotOffered("its weights are means over the heads")
         parts = torch.einsum("nhqk,nkd->nqhd", weights, x).flatten(2)
         ones = torch.ones(*parts.shape[:2], 1)

@@ -142,8 +142,8 @@ def judge(
     if seen != seen:
         return not_offered(name, "the outputs are not numbers")
     holds = seen <= limit
-    said = words or WORDS[name][0 if holds else 1]
-    return Finding(name, "holds" if holds else "fails", seen, said)
+    message = words or WORDS[name][0 if holds else 1]
+    return Finding(name, "holds" if holds else "fails", seen, message)
 
 
 def fails(name: str, words: str, seen: float | None = None) -> Finding:

@@ -11,24 +11,24 @@ MASKS = (
 )
 
 
-def convention(said) -> None:
+def convention(c) -> None:
     """Every word of a `Convention` is a known one."""
-    validate.string(call=said.call, axes=said.axes)
-    validate.positive(width=said.width, heads=said.heads, length=said.length)
-    validate.booleans(positions=said.positions)
-    validate.choice("mask", said.mask, MASKS)
-    called(said.call)
-    laid_out(said.axes)
-    if said.mask_axes is not None:
-        validate.string(mask_axes=said.mask_axes)
-        _mask_axes(said.mask_axes)
-    validate.multiple("width", said.width, said.heads, f"{said.heads} heads")
-    expect(said.length > 3, "length", "at least 4", said.length)
-    has_mask, is_inside = "mask" in said.call, said.mask in ("causal", "none")
+    validate.string(call=c.call, axes=c.axes)
+    validate.positive(width=c.width, heads=c.heads, length=c.length)
+    validate.booleans(positions=c.positions)
+    validate.choice("mask", c.mask, MASKS)
+    called(c.call)
+    laid_out(c.axes)
+    if c.mask_axes is not None:
+        validate.string(mask_axes=c.mask_axes)
+        _mask_axes(c.mask_axes)
+    validate.multiple("width", c.width, c.heads, f"{c.heads} heads")
+    expect(c.length > 3, "length", "at least 4", c.length)
+    has_mask, is_inside = "mask" in c.call, c.mask in ("causal", "none")
     expected = "mask='keep', ... where `call` has a mask"
     if not has_mask:
         expected = "'none' or 'causal' where `call` has no mask"
-    expect(has_mask != is_inside, "mask", expected, repr(said.mask))
+    expect(has_mask != is_inside, "mask", expected, repr(c.mask))
 
 
 def called(call: str) -> None:

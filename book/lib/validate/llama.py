@@ -89,8 +89,8 @@ def _window(fields: Mapping) -> None:
     window, layers = fields["sliding_window"], fields["num_hidden_layers"]
     if window is not None:
         validate.positive(sliding_window=window)
-    said = fields.get("use_sliding_window", window is not None)
-    _neutral("use_sliding_window", said, (window is not None,))
+    is_sliding = fields.get("use_sliding_window", window is not None)
+    _neutral("use_sliding_window", is_sliding, (window is not None,))
     kinds = fields.get("layer_types")
     if fields["model_type"] == "llama":
         _neutral("sliding_window", window, (None,))
@@ -102,17 +102,17 @@ def _window(fields: Mapping) -> None:
 
 def _angles(fields: Mapping) -> None:
     """One description of the angles, of a kind that the book computes."""
-    said = {
+    sections = {
         name: fields[name]
         for name in ("rope_parameters", "rope_scaling")
         if fields.get(name) is not None
     }
-    validate.instance(Mapping, **said)
-    given = [angles for angles in said.values() if angles]
+    validate.instance(Mapping, **sections)
+    given = [angles for angles in sections.values() if angles]
     if len(given) == 2:
         same, expected = given[0] == given[1], "the same as rope_parameters"
         expect(same, "rope_scaling", expected, given[1])
-    for name, angles in said.items():
+    for name, angles in sections.items():
         _one_kind(name, angles)
     bases = [part for part in (fields, *given) if "rope_theta" in part]
     for part in bases:

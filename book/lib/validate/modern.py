@@ -50,12 +50,12 @@ def turnable_by(x: object, start: object, steps: object) -> None:
     expect(width == 2 * pairs, "steps", expected, shape(steps))
 
 
-def stretch(said: object) -> None:
+def stretch(angles: object) -> None:
     """The numbers of a `Stretch`."""
-    validate.real("factor", said.factor, least=1)
-    validate.integer("trained", said.trained, least=0)
-    validate.above("low", said.low, 0)
-    validate.above("high", said.high, said.low)
+    validate.real("factor", angles.factor, least=1)
+    validate.integer("trained", angles.trained, least=0)
+    validate.above("low", angles.low, 0)
+    validate.above("high", angles.high, angles.low)
 
 
 def past(x: Tensor, kept: object) -> None:

@@ -50,12 +50,12 @@ def write_moved(app):
     for name, sections in addresses(moved).items():
         if name in there or "" not in sections:
             raise ValueError(f"moved_pages: {name} is there, or goes nowhere")
-        said = {"title": "This page has moved", "url": sections.pop("")}
-        write_page(app, name, "moved.html", sections=sections, **said)
+        shown = {"title": "This page has moved", "url": sections.pop("")}
+        write_page(app, name, "moved.html", sections=sections, **shown)
     if "index" not in there:  # in the place of the page of sphinx-external-toc
-        said = {"title": app.config.html_title, "sections": {}}
+        shown = {"title": app.config.html_title, "sections": {}}
         url = f"{app.config.root_doc}.html"
-        write_page(app, "index", "moved.html", url=url, **said)
+        write_page(app, "index", "moved.html", url=url, **shown)
 
 
 def finish(app):

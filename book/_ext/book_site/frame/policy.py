@@ -47,10 +47,10 @@ def policy(scripts: list[str] = (), **others: str) -> str:
         scripts: what stands between their tags.
         **others: directives that differ, with `_` for `-`.
     """
-    said = DIRECTIVES | {k.replace("_", "-"): v for k, v in others.items()}
+    rules = DIRECTIVES | {k.replace("_", "-"): v for k, v in others.items()}
     hashes = sorted({digest(script) for script in scripts})
-    said["script-src"] = " ".join([said["script-src"], *hashes])
-    return "; ".join(f"{name} {sources}" for name, sources in said.items())
+    rules["script-src"] = " ".join([rules["script-src"], *hashes])
+    return "; ".join(f"{name} {sources}" for name, sources in rules.items())
 
 
 def meta(text: str) -> Markup:

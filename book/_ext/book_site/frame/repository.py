@@ -56,9 +56,9 @@ def published(app) -> str:
     that publishes the pages says. An edition stands below the latest one.
     """
     known = repository(app)
-    said = app.config.html_baseurl or os.environ.get("PAGES_URL", "")
+    address = app.config.html_baseurl or os.environ.get("PAGES_URL", "")
     url, edition = (known.url, known.edition) if known else ("", "")
-    site = f"{said.rstrip('/')}/" if said else host_pages(url)
+    site = f"{address.rstrip('/')}/" if address else host_pages(url)
     return f"{site}{edition}/" if site and edition else site
 
 

@@ -109,8 +109,8 @@ class Library:
                 return places[0]
         folder = self.root / "book" / name.replace(".", "/")
         if name.startswith(("lib.", "kit.")) and not folder.is_dir():
-            said = "%s names `%s`, which is not there"
-            LOGGER.warning(said, module, name)
+            message = "%s names `%s`, which is not there"
+            LOGGER.warning(message, module, name)
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ class Writer:
             items = nodes.definition_list(classes=["api-list"])
             for name, text in reference.entries(section):
                 term = nodes.term("", "", nodes.literal("", name))
-                said = nodes.definition("", self.paragraph(text))
-                items += nodes.definition_list_item("", term, said)
+                definition = nodes.definition("", self.paragraph(text))
+                items += nodes.definition_list_item("", term, definition)
             yield items
 
     def api(self, definition: Object, before: str = ""):
@@ -249,9 +249,9 @@ class LibraryMap(SphinxDirective):
             name = nodes.literal("", module.name)
             place = library.page(module.name), anchor(module.name)
             summary = reference.summary(module).removesuffix(" Not taught.")
-            said = Writer(library, module.name).inline(summary)
+            words = Writer(library, module.name).inline(summary)
             text = nodes.paragraph("", "", link(name, *place), nodes.Text(" "))
-            text += list(said)
+            text += list(words)
             table += nodes.list_item("", text)
         return [table]
 

@@ -32,7 +32,7 @@ def cut(text: nodes.Node | None, pattern: re.Pattern) -> str:
     return match[0]
 
 
-def glue(app, doctree, docname):
+def keep_together(app, doctree, docname):
     """Put formulas and what touches them into spans that do not break."""
     for math in list(doctree.findall(nodes.math)):
         formula = outermost(math)
@@ -58,5 +58,5 @@ def keep_short_whole(app, doctree, docname):
 
 
 def setup(app):
-    app.connect("doctree-resolved", glue, priority=900)
+    app.connect("doctree-resolved", keep_together, priority=900)
     app.connect("doctree-resolved", keep_short_whole, priority=900)

@@ -30,8 +30,8 @@ def aliases(app) -> dict[str, str]:
     """What students type, and what the book calls it."""
     known = known_names(app).items()
     leads = {name: names[0] for name, names in known if name != names[0]}
-    for said, typed in yaml.safe_load(ALIASES.read_text("utf-8")).items():
-        leads |= dict.fromkeys(typed.split(", "), said)
+    for name, typed in yaml.safe_load(ALIASES.read_text("utf-8")).items():
+        leads |= dict.fromkeys(typed.split(", "), name)
     return leads
 
 
