@@ -74,10 +74,11 @@ def everything(ids):
     return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=ids.device)
 
 
-def exchange(model: Transformer, kind: type, but: str = "-") -> None:
+def exchange(model: Transformer, kind: type, but: str | None = None) -> None:
     """Attentions become those of a class, but for those of one name."""
     for name, module in model.named_modules():
-        if isinstance(module, MultiHeadAttention) and but not in name:
+        is_kept = but is not None and but in name
+        if isinstance(module, MultiHeadAttention) and not is_kept:
             module.__class__ = kind
 
 

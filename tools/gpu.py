@@ -6,7 +6,6 @@ uses that Python instead: it changes nothing in that Python's environment and
 needs neither a network nor the book's own versions of the packages.
 """
 
-import ast
 import hashlib
 import json
 import os
@@ -29,7 +28,10 @@ NEEDED = (
     "ipykernel pytest nbval nbformat hypothesis beartype bs4"
 ).split()
 UNIT_TESTS = "tests/library"
-BENCHMARK = "from benchmarks import attention; print(attention.record())"
+BENCHMARK = (
+    "import json; from benchmarks import attention; "
+    "print(json.dumps(attention.record()))"
+)
 
 
 def refusal() -> str:
@@ -125,7 +127,7 @@ def ratios(root: Path) -> dict:
     )
     if run.returncode:
         return {"error": run.stderr.strip().splitlines()[-1]}
-    return ast.literal_eval(run.stdout)
+    return json.loads(run.stdout)
 
 
 def outcomes(results: dict[str, Counter], root: Path) -> dict:

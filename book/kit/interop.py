@@ -35,7 +35,7 @@ def from_torch(module: nn.Module) -> nn.Module:
     """
     for kind, counterpart in COUNTERPARTS.items():
         if isinstance(module, kind):
-            return counterpart(module).train(module.training)
+            return counterpart(module)
     known = ", ".join(kind.__name__ for kind in COUNTERPARTS)
     raise TypeError(
         f"module: expected one of {known}, got {type(module).__name__}"
@@ -81,6 +81,7 @@ def _block(kind: type, module: nn.Module) -> nn.Module:
         activation=_activation(module.activation),
         bias=module.linear1.bias is not None,
     )
+    ours.train(module.training)
     layers = {"widen": "linear1", "narrow": "linear2"}
     _filled(ours.feed_forward, module, layers)
     parts = dict(ours.named_children())
@@ -112,21 +113,20 @@ def _stack(kind: type, module: nn.Module) -> nn.Module:
     ours = kind(blocks, final_norm=module.norm is not None)
     if module.norm is not None:
         ours.norm = from_torch(module.norm)
-    return ours
+    return ours.train(module.training)
 
 
 def _filled(
     ours: nn.Module, module: nn.Module, names: dict[str, str]
 ) -> nn.Module:
     """Ours, with copies of the parameters that torch gives other names."""
-    ours.to(next(module.parameters()))
     for name, parameter in ours.named_parameters():
         for own, theirs in names.items():
             name = name.replace(own, theirs)
         source = module.get_parameter(name)
         parameter.requires_grad_(source.requires_grad)
-        parameter.data.copy_(source)
-    return ours
+        parameter.data = source.detach().clone()
+    return ours.train(module.training)
 
 
 COUNTERPARTS = {

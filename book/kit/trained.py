@@ -48,12 +48,15 @@ def date_model(
     return Trained(model.to(device), *tokens, card)
 
 
-def one_text_model(device: torch.device | str = "cpu") -> Trained:
+def one_text_model(
+    device: torch.device | str = "cpu", folder: Path = FOLDER
+) -> Trained:
     """The decoder alone that `benchmarks/decoder_only.py` trained.
 
-    It reads and writes the same characters.
+    It reads and writes the same characters. Arguments and errors are those
+    of `date_model`.
     """
-    weights, card = read_kept("one_text", FOLDER)
+    weights, card = read_kept("one_text", folder)
     model = ready(DecoderOnly, DecoderOnlyConfig(**card["config"]), weights)
     tokens = vocabulary(card["tokens"])
     return Trained(model.to(device), tokens, tokens, card)

@@ -121,6 +121,14 @@ def test_candidates_take_turns_and_a_ratio_is_the_median_of_rounds():
     assert timing.ratio(times, "slow", "base") == 4.0
 
 
+def test_the_end_of_a_gpus_work_is_waited_for(monkeypatch):
+    order = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.synchronize", lambda: order.append("wait"))
+    timing.seconds(lambda: order.append("run"), repeats=2)
+    assert order == ["wait", "run", "run", "wait"]
+
+
 def test_the_attention_is_raced_with_pytorchs(monkeypatch):
     sizes = {"tiny": (2, 3, 8, 2), "longer": (1, 5, 8, 2)}
     monkeypatch.setattr(attention, "SIZES", sizes)

@@ -169,13 +169,18 @@ def test_an_old_address_arrives(browser, site, address):
         "book/old": {"": "new.html", "part": "../new.html"}
     }
     tab = browser.new_page()
-    old = CONFIG["sphinx"]["config"]["moved_pages"] | {"index": "book/index"}
+    old = CONFIG["sphinx"]["config"]["moved_pages"] | {
+        "index": "book/index",
+        "book/12_decoding#%E0%A4": "book/13_decoding",
+    }
     for name, new in old.items():
         name, _, section = name.partition("#")
         end = f"#{section}" if section else ""
         tab.goto(f"{address}{name}.html{end}")
         tab.wait_for_url(f"{address}{new}.html{end}")
         page = site / f"{name}.html"
-        link = soup_of(page).a["href"]  # without a script
+        soup = soup_of(page)
+        assert bool(soup.find("meta", {"name": "robots"})) == ("/" in name)
+        link = soup.a["href"]  # without a script
         assert (page.parent / link).is_file()
     tab.close()

@@ -67,7 +67,7 @@ def paragraph(*parts):
 def test_a_formula_keeps_what_touches_it(parts, whole):
     page = paragraph(*parts)
     text = page.astext()
-    nonbreaking.glue(None, page, "page")
+    nonbreaking.keep_together(None, page, "page")
     assert [span.astext() for span in page.findall(nodes.inline)] == whole
     assert page.astext() == text
 

@@ -221,6 +221,20 @@ def test_weights_are_copies_and_dtype_mode_and_frozen_ones_stay(
 
 
 @BLOCKS
+def test_each_part_keeps_its_own_mode_and_dtype(kind):
+    module = made(kind, torch.float32).train()
+    module.self_attn.eval()
+    module.linear1.double()
+    module.linear2.double()
+    ours = from_torch(module)
+    attention = next(ours.children())
+    assert not attention.training and not attention.in_proj.training
+    assert ours.training and ours.feed_forward.dropout.training
+    assert attention.in_proj.weight.dtype == torch.float32
+    assert ours.feed_forward.widen.weight.dtype == torch.float64
+
+
+@BLOCKS
 def test_each_eps_and_each_rate_of_dropout_is_taken_over(kind):
     module = made(kind, dropout=0.25, layer_norm_eps=0.5)
     module.norm2.eps, module.dropout1.p = 0.125, 0.5

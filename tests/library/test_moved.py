@@ -4,6 +4,8 @@ from importlib import import_module
 
 import pytest
 
+from kit.trained import FOLDER
+
 
 @pytest.mark.parametrize(
     ("old", "new"),
@@ -41,6 +43,6 @@ def test_workers_are_counted_by_the_old_keyword(monkeypatch):
 def test_the_model_of_one_text_has_one_vocabulary():
     from lib.one_text import OneText, one_text_model
 
-    model, tokens, card = one_text_model()
+    model, tokens, card = one_text_model(folder=FOLDER)
     assert tokens.decode(tokens.encode("12-24")) == "12-24"
     assert OneText and card["tokens"] and not model.training

@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from lib import validate
-from tests.library.draw import refused
+from lib.attention import attention
+from tests.library.draw import refused, same
 
 MISFITS = [
     ("x: n", (), "1 axes, (n)", "0 (shape ())"),
@@ -46,6 +48,18 @@ def test_the_memory_is_bounded():
     for n in range(sizes.shape[1]):
         validate.shapes("x: length n", x=sizes[:, : n + 1])
     assert 0 < len(validate.shapes.fine) <= 10_000
+
+
+@pytest.mark.compiled
+def test_sizes_of_a_tracer_are_looked_at_and_not_kept():
+    validate.shapes.fine.clear()
+    graph = make_fx(lambda x: attention(x, x, x), tracing_mode="symbolic")
+    x = torch.rand(2, 3, 4)
+    same(graph(x)(x), attention(x, x, x))
+    with pytest.raises(ValueError, match="value"):
+        make_fx(lambda x: attention(x, x, x[:, 1:]), tracing_mode="symbolic")(
+            x
+        )
 
 
 @pytest.mark.compiled

@@ -1,5 +1,6 @@
 """The projects: requirements, samples, and what the page says of them."""
 
+import math
 import re
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_sample_earns_what_the_page_says(sample, capsys):
     number, machine = sample["number"], int(sample["machine"])
     interface = project(number).INTERFACE.__name__
     made = load(FOLDER / "samples" / sample["file"], interface)
-    assert examine(number, made) == machine
+    assert examine(int(number), made) == machine
     assert f"{machine:>4} of 60\n" in capsys.readouterr().out
     text = PAGE[sample.end() :].partition("\n\n")[0]
     given = [int(points) for points in PARTS.findall(text)]
@@ -71,6 +72,40 @@ def test_numbers_in_the_reports_of_the_samples():
     sparse = load(FOLDER / "samples" / "project_5_good.py", name)
     pairs, full = sparse(1000, 4, [0]).pairs(), 1000 * 1001 // 2
     assert f"has {pairs:,} pairs" in PAGE and f"has {full:,}." in PAGE
+
+
+def hints(number, made):
+    return [requirement.hint(made) for requirement in requirements(number)]
+
+
+def test_a_mistake_is_told_from_another_and_from_a_crash():
+    good = load(FOLDER / "samples" / "project_1_good.py", "SoftDictionary")
+
+    class Forgetful(good):
+        def store(self, key, value):
+            super().store(key, value)
+
+        def forget(self, number):
+            pass
+
+    class Overflowing(good):
+        def read(self, query, sharpness=1.0):
+            large = max(map(abs, query)) > 50
+            return [math.nan] * 5 if large else super().read(query, sharpness)
+
+    said = " ".join(hints(1, Forgetful))
+    assert "after the pair of number None is forgotten" in said
+    assert "overflows: take the largest" in " ".join(hints(1, Overflowing))
+
+
+def test_a_cache_may_read_tuples():
+    good = load(FOLDER / "samples" / "project_4_good.py", "Cache")
+
+    class Tuples(good):
+        def read(self, row):
+            return tuple(map(tuple, super().read(row)))
+
+    assert not any(hints(4, Tuples))
 
 
 class Stub:

@@ -91,6 +91,9 @@ def test_what_passed_and_what_failed_stands_in_the_report(
     wrong = {"benchmarks/attention.py": "raise OSError('no flash')"}
     put(tmp_path, wrong)
     assert gpu.ratios(tmp_path) == {"error": "OSError: no flash"}
+    infinite = "def record():\n    return {'short': float('inf')}"
+    put(tmp_path, {"benchmarks/attention.py": infinite})
+    assert gpu.ratios(tmp_path) == {"short": float("inf")}
     assert gpu.commit(tmp_path) == f"{head}-dirty"
     monkeypatch.setenv("PATH", "")
     assert gpu.commit(tmp_path) is None

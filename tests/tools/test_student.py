@@ -201,12 +201,13 @@ def test_a_roster_that_cannot_be_is_refused(write):
 
 
 def test_every_student_gets_a_folder_and_grading_a_roster(write, tmp_path):
-    names = "\ufeffID,Student,Mail\n1,Ada\n\n2, Bo ,b@c.d\n3,zoë@uni\n"
+    names = "\ufeffID,Student,Mail\n1,Ada\n\n2, Bo ,'b\x0c\n@c.d'\n3,zoë@uni\n"
+    names = names.replace("'", '"')
     assert write("--seed 5 --out out", names) == 0
     with Path("out", "roster.csv").open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
     assert [row["id"] for row in rows] == ["1", "2", "3"]
-    assert [row["mail"] for row in rows] == ["", "b@c.d", ""]
+    assert [row["mail"] for row in rows] == ["", "b\x0c\n@c.d", ""]
     variants = {row["student"]: int(row["variant"]) for row in rows}
     assert [*variants] == ["Ada", "Bo", "zoë@uni"]
     path = Path("book", "04_one.ipynb")
@@ -230,6 +231,8 @@ def test_what_students_were_given_is_written_again_by_its_seed_alone(write):
         ("", names, True),
         ("--seed 6", names, True),
         ("--seed 5", names, False),
+        ("", (FOLDER / "roster.csv").read_text(), False),
+        ("", "student,variant,seed\nAda,1,5\nBo,,\n", False),
     ]:
         said = write(options, roster)
         assert every(FOLDER) == before

@@ -152,8 +152,8 @@ def students(roster: Path) -> list[dict[str, str]]:
     Raises:
         RosterError: it cannot, or there is no such column.
     """
-    lines = roster.read_text("utf-8-sig").splitlines()
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines)]
+    with roster.open(encoding="utf-8-sig", newline="") as file:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(file)]
     rows = [row for row in rows if any(row)]
     heading = [name.lower() for name in rows[0]] if rows else []
     if "student" in heading:
@@ -197,14 +197,21 @@ def write_all(folder: Path, rows: list[dict], seed: int, root: Path) -> None:
         table.writerows(rows)
 
 
+def seed_of(rows: list[dict[str, str]]) -> int:
+    """The seed that a roster was handed out with; 0 if it never was."""
+    seeds = {row.get("seed", "") for row in rows} - {""}
+    (one,) = seeds if len(seeds) == 1 else ("",)
+    return int(one) if one.isdecimal() else 0
+
+
 def keep(handed_out: Path, seed: int | None) -> None:
     """Leave alone what students have been given.
 
     Raises:
         RosterError: what is to be written would take its place.
     """
-    given = students(handed_out)[0]["seed"]
-    if given != str(seed):
+    given = seed_of(students(handed_out))
+    if given != seed:
         raise RosterError(
             f"{handed_out}: this folder is what the students of a roster "
             f"were given with SEED={given}: give that one and the roster, "
@@ -216,24 +223,25 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> str | int:
     """Write the edition; returns what `sys.exit` is to be given."""
     parser = argparse.ArgumentParser(prog="student", description=__doc__)
     parser.add_argument("--out", type=Path, help="instead of _build/student")
-    parser.add_argument("--seed", type=int, default=0, help="other numbers")
+    parser.add_argument("--seed", type=int, help="other numbers")
     parser.add_argument("--roster", type=Path, help="CSV of students")
     options = parser.parse_args(arguments)
-    if options.seed < 0:
+    if (options.seed or 0) < 0:
         parser.error("a seed is 0 or more")
     folder = options.out or root / "_build" / "student"
     handed_out = folder / "roster.csv"
     try:
         rows = students(options.roster) if options.roster else []
+        seed = seed_of(rows) if options.seed is None else options.seed
         if handed_out.exists():
-            keep(handed_out, options.seed if rows else None)
+            keep(handed_out, seed if rows else None)
         elif not options.out:  # what lies in another is somebody's own
             shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
         if rows:
-            write_all(folder, rows, options.seed, root)
+            write_all(folder, rows, seed, root)
         else:
-            write(folder, options.seed, root)
+            write(folder, seed, root)
     except (OSError, RosterError) as error:
         return f"student: {error}"
     print(f"The students' edition is in {folder}")

@@ -63,4 +63,4 @@ def setup(app):
     app.connect("build-finished", finish)
     for module in modules_with("setup"):
         module.setup(app)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": False}

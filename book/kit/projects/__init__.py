@@ -81,22 +81,22 @@ def tensor(answer: object, call: str) -> Tensor:
     return torch.tensor(answer, dtype=torch.float64)
 
 
-def project(number: str) -> ModuleType:
+def project(number: int | str) -> ModuleType:
     """A project by its number, 1 to 5."""
-    if number not in NUMERALS:
+    if str(number) not in NUMERALS:
         raise ValueError(
             f"number: expected a project, 1 to {len(NUMERALS)}, got {number!r}"
         )
     return import_module(f"kit.projects.project_{number}")
 
 
-def requirements(number: str) -> list[Requirement]:
+def requirements(number: int | str) -> list[Requirement]:
     """What a project asks for, in its order."""
     parts = vars(project(number)).values()
     return [part for part in parts if isinstance(part, Requirement)]
 
 
-def examine(number: str, made: type) -> int:
+def examine(number: int | str, made: type) -> int:
     """Try all requirements on a class, and print what it earns.
 
     Args:
@@ -107,7 +107,7 @@ def examine(number: str, made: type) -> int:
         Its points.
     """
     title = project(number).__doc__.partition(".")[0].partition(": ")[2]
-    print(f"Project {NUMERALS[number]}: {title}")
+    print(f"Project {NUMERALS[str(number)]}: {title}")
     earned, asked = 0, requirements(number)
     for one in asked:
         hint = one.hint(made)

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kit.exercises import expect
-from kit.projects import numbers, requires, tensor
+from kit.projects import numbers, requires
 
 Rows = list[list[float]]
 
@@ -100,7 +100,8 @@ def attention_through_it(made, draw):
     for length in range(1, 6):
         cache.append(0)
         query = numbers(draw, 1, WIDTH)
-        read = (tensor(rows, "read") for rows in cache.mine.read(0))
+        both = cache.mine.read(0)
+        read = (torch.tensor(rows, dtype=torch.float64) for rows in both)
         pairs = torch.stack(cache.plain[0], 1)
         expect.close(
             scaled_dot_product_attention(query, *read),

@@ -51,7 +51,8 @@ def write_moved(app):
         if name in there or "" not in sections:
             raise ValueError(f"moved_pages: {name} is there, or goes nowhere")
         shown = {"title": "This page has moved", "url": sections.pop("")}
-        write_page(app, name, "moved.html", sections=sections, **shown)
+        shown |= {"sections": sections, "is_old": True}
+        write_page(app, name, "moved.html", **shown)
     if "index" not in there:  # in the place of the page of sphinx-external-toc
         shown = {"title": app.config.html_title, "sections": {}}
         url = f"{app.config.root_doc}.html"

@@ -61,8 +61,15 @@ def meta(text: str) -> Markup:
 
 @cache
 def of_theme() -> Markup:
-    """The policy of the book's pages; no inline script of theirs varies."""
-    return meta(policy(INLINE.findall(LAYOUT.read_text("utf-8"))))
+    """The policy of the book's pages; no inline script of theirs varies.
+
+    Raises:
+        ValueError: one does, so that it has no digest.
+    """
+    scripts = INLINE.findall(LAYOUT.read_text("utf-8"))
+    if any("{{" in script or "{%" in script for script in scripts):
+        raise ValueError(f"{LAYOUT.name}: an inline script varies")
+    return meta(policy(scripts))
 
 
 def guarded(page: str) -> str:

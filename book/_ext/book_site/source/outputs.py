@@ -99,7 +99,7 @@ def is_link(value: str) -> bool:
 
 
 def cleaned(html: str) -> str:
-    """The same output, if a page may show it.
+    """The same output, its elements ended, if a page may show it.
 
     Raises:
         Refused: it may not; the message names what it may not show.
