@@ -93,14 +93,36 @@ def test_a_single_worker_is_the_whole(one, tmp_path, monkeypatch):
     assert len(in_plan["weights"]) == 12
     near(found["trained"]["tokens"], found["trained"]["workers"])
     assert found["trained"]["tokens"].diff().max() < 0
-    alone = trained["model"]
-    optimizer = torch.optim.SGD(alone.parameters(), lr=0.5)
-    for batch in trained["batches"]:
-        logits = alone(batch.source, batch.decoder_input)
+    losses, weights = trained_alone(**trained)
+    near(found["trained"]["tokens"], losses)
+    near(found["trained"]["weights"], weights)
+
+
+def trained_alone(model, batches, rate):
+    """Losses and weights of plain descent by torch's own optimizer."""
+    optimizer, losses = torch.optim.SGD(model.parameters(), lr=rate), []
+    for batch in batches:
+        logits = model(batch.source, batch.decoder_input)
+        losses.append(label_smoothed_loss(logits, batch.target))
         optimizer.zero_grad()
-        label_smoothed_loss(logits, batch.target).backward()
+        losses[-1].backward()
         optimizer.step()
-    near(found["trained"]["weights"], [w.data for w in alone.parameters()])
+    return torch.stack(losses).detach(), [w.data for w in model.parameters()]
+
+
+@pytest.mark.slow
+def test_two_workers_train_as_one_if_tokens_count_the_same():
+    config = TransformerConfig(9, 9, 8, 2, 16, 1, 1, dropout=0.0)
+    torch.manual_seed(5)
+    model, ids = Transformer(config).double(), torch.randint(4, 9, (3, 6, 4))
+    ids[2, ::2, 1:] = 0  # the first worker has a token a row
+    given = {"model": model, "batches": [Batch(*ids)] * 4, "rate": 0.5}
+    results = on_workers("kit.workers:train_both_ways", **given)
+    losses, weights = trained_alone(**given)
+    for result in results:
+        near(result["tokens"], losses)
+        near(result["weights"], weights)
+        assert (result["workers"] - losses).abs().min() > 1e-4
 
 
 def test_the_bytes_of_sums_are_counted_and_no_others(
