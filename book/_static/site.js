@@ -131,12 +131,16 @@ function followReading() {
     const section = document.getElementById(link.hash.slice(1));
     if (section) links.set(section, link);
   }
+  const inside = new Set(); // a section, and its parts that are read
   const watcher = new IntersectionObserver(
     (entries) => {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        for (const link of links.values()) link.removeAttribute("aria-current");
-        links.get(entry.target).setAttribute("aria-current", "true");
+      for (const { target, isIntersecting } of entries) {
+        inside[isIntersecting ? "add" : "delete"](target);
+      }
+      const read = [...links.keys()].findLast((part) => inside.has(part));
+      for (const [part, link] of links) {
+        if (part === read) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
       }
     },
     { rootMargin: "-10% 0px -80% 0px" },

@@ -83,6 +83,6 @@ def failing(record: dict) -> list[dict]:
 
 def counts(record: dict) -> dict[str, int]:
     """How many cells of the whole table hold, fail, and so on."""
-    *_, table = pictured(record)
-    cells = [verdict for row in table for verdict in row]
+    *_, rows = pictured(record)
+    cells = [verdict for row in rows for verdict in row]
     return {verdict: cells.count(verdict) for verdict in MARKS}

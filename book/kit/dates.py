@@ -57,8 +57,8 @@ def babel_format(language: str, style: str, day: int) -> str:
 def write(day: date, language: str, style: str) -> str:
     """A date in words, such as 3 mars 2019: language fr, style long.
 
-    White space of every kind becomes a plain space. The language is one or a
-    locale that Babel knows, of `LANGUAGES` or not; the style is one of
+    White space of every kind becomes a plain space. `language` is a language
+    or a locale that Babel knows, of `LANGUAGES` or not; `style` is one of
     `styles(language)`.
     """
     validate.written(day, language, style, styles(language))

@@ -32,13 +32,13 @@ RENAMED = {
 
 
 def on_workers(task, world=2, *options, **given):
-    """As of `kit.launching`, which calls the number of workers world_size."""
+    """As in `kit.launching`, where the number of workers is world_size."""
     launching = import_module("kit.launching")
     return launching.on_workers(task, world, *options, **given)
 
 
 def one_text_model(*options, **given):
-    """As of `kit.trained`, which returns the vocabulary of both sides."""
+    """As in `kit.trained`, but without the second vocabulary."""
     trained = import_module("kit.trained")
     model, tokens, _, card = trained.one_text_model(*options, **given)
     return model, tokens, card

@@ -20,7 +20,7 @@ class DecoderBlock(nn.Module):
     Source: Vaswani et al. 2017, section 3.1.
 
     Args:
-        d_model, heads, d_ff, activation, bias: as of an `EncoderBlock`.
+        d_model, heads, d_ff, activation, bias: as in `EncoderBlock`.
         dropout: on attention weights, hidden layer and all three branches.
         norm_first: pre-norm instead of post-norm. The memory is never
             normalised here.

@@ -125,7 +125,7 @@ class GroupedQueryAttention(MultiHeadAttention):
     h // (heads / kv_heads) of the keys.
 
     Args:
-        d_model, heads, dropout, bias: as of `MultiHeadAttention`; the heads
+        d_model, heads, dropout, bias: as in `MultiHeadAttention`; the heads
             are those of the queries.
         kv_heads: of keys, and of values; a divisor of the query heads.
     """

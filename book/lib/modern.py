@@ -183,7 +183,7 @@ class RotaryAttention(GroupedQueryAttention):
     keys and values, Beltagy et al. 2020 for the window.
 
     Args:
-        d_model, heads, kv_heads: as of `GroupedQueryAttention`.
+        d_model, heads, kv_heads: as in `GroupedQueryAttention`.
         base, stretch: as in `rotary_steps`.
         window: how many keys a query sees, itself included; None: all.
     """

@@ -150,7 +150,7 @@ class LocalFeedForward(SharedLayer):
 
     Args:
         network: the whole, of which a part is copied.
-        rank, world_size: as of `LocalHeads`.
+        rank, world_size: as in `LocalHeads`.
 
     Raises:
         ValueError: the workers cannot have equally many hidden units, or the

@@ -45,8 +45,8 @@ class TransformerConfig:
         eos_id: ends one.
 
     Raises:
-        ValueError: d_model is odd or not a multiple of heads, an id outside
-            its vocabulary, two ids are equal, or tied="all" with vocabularies
+        ValueError: d_model is odd or not a multiple of heads, an id is outside
+            its vocabulary, two ids are equal, or tied="all" has vocabularies
             of different size.
     """
 

@@ -212,6 +212,7 @@
       () => {
         this.row = row;
         this.put("col", col);
+        this.drawn.querySelector(".here").focus();
       }, { "--row": row, "--col": col,
         class: classes("box", fate, here && "here"),
         tabindex: here ? 0 : -1, "aria-pressed": String(here),

@@ -225,12 +225,12 @@
         + `“${this.tokens[t - 1]}”. So far it has multiplied `
         + `${times.toFixed(2)} times as often without a cache.`;
       this.counts.replaceChildren(
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "so far"),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "at this step"),
           WAYS.map((way) => h("th", { scope: "col" }, way.toLowerCase())))),
-        h("tbody", {}, line("rows computed", rows),
-          line("multipli\u00adcations, this step", now,
+        h("tbody", {}, line("rows computed so far", rows),
+          line("multipli\u00adcations", now,
             (way) => formula[way](t, grouped(d))),
-          line("multipli\u00adcations", multiplications),
+          line("multipli\u00adcations so far", multiplications),
           line("numbers kept", stored,
             (way) => way ? `2 · ${t} · ${grouped(d)}` : "none")));
     }

@@ -228,7 +228,13 @@
       shadow.append(root, instead);
       try {
         const { scripts, ready, ...given } = this.dataset;
-        for (const name in given) given[name] = JSON.parse(given[name]);
+        for (const name in given) {
+          try {
+            given[name] = JSON.parse(given[name]);
+          } catch { // put there by an extension of the browser
+            delete given[name];
+          }
+        }
         Object.assign(this, structuredClone(state), given, given.start);
         this.build(root);
         this.update();

@@ -16,7 +16,7 @@
   const PARTS = { "encoder.blocks.0.attention": "encoder",
     "decoder.blocks.0.self_attention": "decoder, self",
     "decoder.blocks.0.cross_attention": "decoder, cross" };
-  const BOOK = "the book's weights";
+  const BOOK = "the book’s weights";
   const PAUSE = 150; // ms between two characters, so that eyes can follow
   const LOADING = "Loading the model …";
   const RIGHT = { kind: "", lead: "", sentence: "The text says this date." };
@@ -38,7 +38,8 @@
         margin: 0.5rem 0 0.9rem; }
       .side { display: grid; gap: 0.8rem 1.6rem; align-items: start; }
       .heads { gap: 0.2rem 0.8rem; }
-      .heads legend { width: 11rem; }
+      .heads legend { width: 100%; }
+      @container (min-width: 30rem) { .heads legend { width: 11rem; } }
       input[type="file"] { max-width: 100%; }
       details { margin-top: 0.6rem; padding-top: 0.4rem;
         border-top: 1px solid var(--rule); }

@@ -14,7 +14,7 @@
     .tiles .name { flex: 0 0 100%; }
     .tile { flex: 1 0 24px; max-width: 2.1rem; min-height: 2.6rem;
       padding: 0; font: 600 1.25rem/1 var(--code); }
-    .tile.end { font: 0.75rem/1 var(--font); }
+    .tile.end { flex-basis: 28px; font: 0.75rem/1 var(--font); }
     .tile.wrong { border-style: dashed; border-color: var(--warn);
       color: var(--warn); }
     .later { visibility: hidden; }
@@ -60,7 +60,7 @@
       class: classes("tile", token.length > 1 && "end",
         token !== wanted[t] && "wrong", t >= shown && "later"),
       tabindex: t === chosen ? 0 : -1, "aria-pressed": String(t === chosen),
-      "data-key": `${name} ${t}` })));
+      "data-key": `${name ?? "tile"} ${t}` })));
   }
 
   /** Bars from 0 to 1 for [[token, p], …]. */

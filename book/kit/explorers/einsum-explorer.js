@@ -33,7 +33,7 @@
 
   const problem = (equation) => {
     if (!/^[a-z]*(,[a-z]*)*->[a-z]*$/.test(equation)) {
-      return "A letter for each axis, a comma between factors, and -> before " +
+      return "A small letter for each axis, a comma between factors, and -> before " +
         "the result, as in ij,jk->ik.";
     }
     const [left, right] = equation.split("->");
@@ -144,8 +144,11 @@
       if (!wrong) {
         this.begin(equation);
         this.update();
-      } else if (this.wrong.textContent !== wrong) {
-        this.wrong.textContent = wrong;
+        return;
+      }
+      const words = `${wrong} Still shown: ${this.equation}.`;
+      if (this.wrong.textContent !== words) {
+        this.wrong.textContent = words;
         this.typed.setAttribute("aria-invalid", "true");
       }
     }

@@ -33,7 +33,8 @@
       .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
         padding: 0; list-style: none; text-align: center;
         grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
-      .clocks li { display: grid; justify-items: center; line-height: 1.35;
+      .clocks li { display: grid; align-content: start;
+        justify-items: center; line-height: 1.35;
         font-variant-numeric: tabular-nums; }
       .clocks svg { width: 100%; max-width: 6rem; }
       small, .hint { color: var(--muted); font-size: 0.8rem; }

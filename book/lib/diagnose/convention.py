@@ -164,7 +164,8 @@ class Probe:
         """Of the loss: by the input and by all parameters that it reaches."""
         wanted = [x, *self.parameters()]
         with self.changed(lambda module: module.zero_grad()):
-            loss.backward()  # where checkpoints are, no autograd.grad
+            # Not autograd.grad, which modules with checkpoints refuse.
+            loss.backward()
             return [p.grad for p in wanted if p.grad is not None]
 
     # What it is given.

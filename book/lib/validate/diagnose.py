@@ -25,7 +25,7 @@ def convention(c) -> None:
     validate.multiple("width", c.width, c.heads, f"{c.heads} heads")
     expect(c.length > 3, "length", "at least 4", c.length)
     has_mask, is_inside = "mask" in c.call, c.mask in ("causal", "none")
-    expected = "mask='keep', ... where `call` has a mask"
+    expected = "'keep', 'ignore', ... where `call` has a mask"
     if not has_mask:
         expected = "'none' or 'causal' where `call` has no mask"
     expect(has_mask != is_inside, "mask", expected, repr(c.mask))

@@ -102,6 +102,9 @@ def test_lines_and_sums_lead_to_the_text_of_a_box(shown):
 
 def test_a_box_is_pressed(shown):
     shown.element.locator(".box").filter(has_text="augu").first.click()
+    assert shown.probe("active").startswith(
+        "augu"
+    )  # arrow keys go on from there
     assert shown.text(".note").startswith("“augu”: log p = −")
     assert shown.text("[aria-pressed=true] b") == "augu"
 

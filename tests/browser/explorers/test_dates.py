@@ -35,7 +35,7 @@ ENCODER = "encoder.blocks.0.attention"
 PLACES = {"cross": CROSS, "self": SELF, "encoder": ENCODER}
 HEADS = ["mean", "head 0", "head 1", "head 2", "head 3"]
 TEXT = "dimanche 3 mars 2019"
-BOOK = "the book's weights"
+BOOK = "the book’s weights"
 LIVE = "document.querySelector('date-explorer').live"
 ON = """(async () => {
   const explorer = document.querySelector("date-explorer");
