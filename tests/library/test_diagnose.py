@@ -392,7 +392,7 @@ test_an_impossible_convention_is_refused = refuses(
     ("axes", call, TypeError, "a string", {"int": 3}),
     ("axes", call, ValueError, "n l d", quoted("d l n", "n l d -> d")),
     ("mask", call, ValueError, "one of keep, ignore", quoted("maybe")),
-    ("mask", call, ValueError, "mask='keep'", quoted("none")),
+    ("mask", call, ValueError, "'keep'", quoted("none")),
     ("mask", on_x, ValueError, "'none' or 'causal'", quoted("keep")),
     ("mask_axes", call, TypeError, "a string", {"int": 3}),
     ("mask_axes", call, ValueError, "such as 'n 1 q k'", NO_MASK_AXES),
