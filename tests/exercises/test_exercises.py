@@ -13,15 +13,11 @@ from tests.exercises.right_answers import RIGHT
 from tools.exercises import mutants
 from tools.exercises import tasks as exercises
 from tools.exercises.tasks import POINTS, ROOT, Outcome, Task, outcome, tasks
-from tools.exercises.teaching import HINT, wrong_module
+from tools.exercises.teaching import wrong_answers, wrong_module
 
 FEWEST = 5  # wrong answers to an exercise
 EXERCISES = (4, 6)  # in a chapter, the fewest and the most
 CHECK = 'from kit.exercises import check\n\ncheck("{0.number}", {0.name})'
-
-
-def wrong_answers(chapter: int) -> dict[str, dict[str, str]]:
-    return wrong_module(chapter).WRONG
 
 
 CHAPTERS = sorted({task.chapter for task in tasks()})
@@ -83,14 +79,14 @@ def test_a_stub_is_not_started(task):
 @every_exercise
 def test_a_mistake_gets_its_hint(task, draws):
     missed = []
-    known = wrong_answers(task.chapter)[task.name].items()
-    for _, (name, answer) in zip(draws(FEWEST, 100), known, strict=False):
-        asked = HINT.match(answer)
-        assert asked, f"{name}: its first line is to say its hint"
+    known = wrong_answers(task).items()
+    for _, (name, (wanted, answer)) in zip(
+        draws(FEWEST, 100), known, strict=False
+    ):
         missed += [
             f"{name}, with seed {seed}, is told: {hint or 'right'}"
             for seed, hint in enumerate(told(task.name, answer, draws(1, 3)))
-            if asked["hint"] not in hint
+            if wanted not in hint
         ]
     assert not missed, "\n".join(missed)
 
@@ -100,7 +96,7 @@ def test_a_mistake_gets_its_hint(task, draws):
 
 @every_exercise
 def test_enough_mistakes_are_known(task):
-    assert len(wrong_answers(task.chapter)[task.name]) >= FEWEST
+    assert len(wrong_answers(task)) >= FEWEST
 
 
 @every_exercise
@@ -154,7 +150,7 @@ def test_a_chapter_has_its_exercises(chapter):
 
         known = {n: e.name for n, e in described(chapter).items()}
     assert known == {n: t.name for n, t in enumerate(mine, 1)}
-    assert wrong_answers(chapter).keys() == set(known.values())
+    assert wrong_module(chapter).WRONG.keys() == set(known.values())
     given = [t for t in mine if description(t).given]
     assert given, "no exercise has variants"
 
@@ -166,9 +162,10 @@ def test_every_hint_is_for_somebody(chapter, draws):
     module = ROOT / "book" / "kit" / "exercises" / f"chapter_{chapter:02}.py"
     heard = {
         hint
-        for name, answers in wrong_answers(chapter).items()
-        for answer in answers.values()
-        for hint in told(name, answer, draws(1, 3))
+        for task in tasks()
+        if task.chapter == chapter
+        for _, answer in wrong_answers(task).values()
+        for hint in told(task.name, answer, draws(1, 3))
     }
     silent = [
         " … ".join(parts)

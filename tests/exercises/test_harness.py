@@ -1,15 +1,26 @@
 """The harness of the checks: what it prints, raises, draws and recognises."""
 
+import inspect
 import math
 import random
 import sys
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from kit import exercises
-from kit.exercises import Draw, Exercise, Wrong, check, exercise, expect
+from kit.exercises import (
+    Draw,
+    Exercise,
+    Wrong,
+    check,
+    exercise,
+    expect,
+    judge,
+)
 from kit.exercises.calls import BOOK
+from kit.exercises.contract import asks, by_oneself, floats, uses
 from tools.exercises.tasks import (
     Outcome,
     Task,
@@ -333,7 +344,7 @@ def borrowed(asked, answer, *forbidden) -> str:
 
 def in_a_page(source: str, name: str = "answer"):
     """A function as a notebook defines it, with what stands above it."""
-    names = {}
+    names = {"math": math, "torch": torch, "F": F}
     exec(compile(source, "cell", "exec"), names)
     return names[name]
 
@@ -528,3 +539,95 @@ def test_what_never_ends_is_stopped():
                     pass
             except Exception:
                 continue
+
+
+# The contract.
+
+
+@asks(
+    1,
+    {"q": floats("i d"), "k": floats("j d"), "v": floats("j e")},
+    "these are not the weighted means.",
+    {
+        "the scores are not scaled.": lambda q, k, v: (
+            (q @ k.mT).softmax(-1) @ v
+        ),
+        "the queries compete.": lambda q, k, v: (
+            (q @ k.mT / q.shape[-1] ** 0.5).softmax(0) @ v
+        ),
+    },
+    ways=(by_oneself("scaled_dot_product_attention"), uses("exp", "No exp?")),
+)
+def mean(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v)
+
+
+def plainly(q, k, v):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    shares = (scores - scores.amax(-1, keepdim=True)).exp()
+    return shares @ v / shares.sum(-1, keepdim=True)
+
+
+def verdict(answer, seed=0) -> str:
+    try:
+        return judge(mean, answer, Draw(seed)) or "right"
+    except Wrong as wrong:
+        return wrong.hint
+
+
+def test_what_agrees_in_all_cases_is_right():
+    for seed in range(20):
+        assert verdict(plainly, seed) == "right"
+
+
+SDPA = "F.scaled_dot_product_attention(q, k, v)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "hint"),
+    [
+        ({" / math.sqrt(q.shape[-1])": ""}, "the scores are not scaled."),
+        ({"q.shape[-1]": "len(k)"}, "right at first, but not for d = "),
+        ({"q.shape[-1]": "7"}, "not the weighted means."),
+        ({" - scores.amax(-1, keepdim=True)": ""}, "30 times as large"),
+        ({"amax(-1, keepdim=True)": "amax()"}, "30 times as large"),
+        ({"q @ k": "q.float() @ k.float()"}, "in float64"),
+        ({"k.mT": "k.view(len(k), -1).mT"}, "right"),
+        ({"q @ k": "q.view(-1).view_as(q) @ k"}, "not contiguous"),
+        ({" / math": ".squeeze() / math"}, "if every axis has length 1"),
+        (
+            {"    scores =": "    q *= 1.5\n    scores ="},
+            "its input q in place",
+        ),
+        ({"    scores =": "    torch.manual_seed(0)\n    scores ="}, "a seed"),
+        ({"shares @ v": "torch.rand(()) + shares @ v"}, "random numbers"),
+        ({"(-1, keepdim=True)\n": "(0)[0]\n"}, "not the weighted means."),
+    ],
+)
+def test_each_case_finds_a_mistake_of_its_own(changes, hint):
+    source = inspect.getsource(plainly)
+    for old, new in changes.items():
+        assert old in source
+        source = source.replace(old, new)
+    assert hint in verdict(in_a_page(source, "plainly"))
+
+
+def test_it_is_called_twice():
+    calls = []
+
+    def counts(q, k, v):
+        calls.append(1)
+        return plainly(q, k, v) + len(calls)
+
+    assert "called a second time" in verdict(counts)
+
+
+def test_a_way_is_remarked_and_costs_nothing(asked, capsys, monkeypatch):
+    monkeypatch.setattr(exercises, "described", lambda chapter: {1: mean})
+    check("99.1", in_a_page(f"def answer(q, k, v): return {SDPA}"))
+    assert capsys.readouterr().out == (
+        "99.1 mean: right. It was to be written without "
+        "scaled_dot_product_attention. No exp?\n"
+    )
+    check("99.1", plainly)
+    assert capsys.readouterr().out == "99.1 mean: right.\n"

@@ -37,3 +37,18 @@ def test_the_books_own_answers_are_right(box, number):
         found = box.attempt(attempt.job())
         assert found["state"] == "right", (task, found)
         assert found["notes"] == [], task
+
+
+def test_what_was_to_be_written_otherwise_is_noted_and_costs_nothing(box):
+    (chapter,) = (c for c in key().values() if c.number == 3)
+    name, task = next(iter(chapter.tasks.items()))
+    source = f"def {name}(q, W, k):\n    return q @ W @ k.T"
+    page = [notebook.Cell("code", source, name)]
+    answer = notebook.answer_to(name, page, chapter)
+    attempt = attempts.attempt_of(task, answer, page, chapter, 0, 1)
+    if box.process is None:
+        box.start()
+    found = box.attempt(attempt.job())
+    assert found["state"] == "right"
+    remark = "ask: Can one torch.einsum have all three factors?"
+    assert found["notes"] == [remark]

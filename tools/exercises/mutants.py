@@ -7,13 +7,22 @@ exercises whose solution or description has changed.
 """
 
 import argparse
+import ast
 import hashlib
+import itertools
 import json
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 
-from tools.exercises.tasks import GIVEN_LINE, Task, TooSlow, outcome, tasks
+from tools.exercises.tasks import (
+    GIVEN_LINE,
+    Task,
+    TooSlow,
+    in_book,
+    outcome,
+    tasks,
+)
 from tools.faults.generate import generated
 from tools.source.taught import ROOT
 
@@ -28,7 +37,78 @@ def digest(task: Task) -> str:
     folder = ROOT / "book" / "kit" / "exercises"
     own = folder / f"chapter_{task.chapter:02}.py"
     texts = [task.solution, own.read_text(encoding="utf-8")]
+    if "kit.exercises.contract" in texts[1]:
+        texts.append((folder / "contract.py").read_text(encoding="utf-8"))
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+class Unstable(ast.NodeTransformer):
+    """Writes one thing as it is right for the numbers of a page only.
+
+    A size becomes the number 5, a softmax a quotient of exponentials, its
+    logarithm one taken afterwards, and a sum of logarithms that of a product.
+    """
+
+    def __init__(self, place: int) -> None:
+        self.place, self.seen = place, 0
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        node = self.generic_visit(node)
+        new = unstable(node)
+        self.seen += new is not None
+        return new if new and self.seen == self.place + 1 else node
+
+
+def unstable(node: ast.AST) -> ast.expr | None:
+    """What may stand for a size, a softmax or a logarithm."""
+    text = ast.unparse(node) if isinstance(node, ast.expr) else ""
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            new = "5"
+        case ast.Call(func=ast.Name(id="len")):
+            new = "5"
+        case ast.Call(func=ast.Name(id="softmax"), args=[x, *rest]):
+            dim = "".join(f", {ast.unparse(k)}" for k in node.keywords)
+            dim = "".join(f", {ast.unparse(r)}" for r in rest) + dim or ", -1"
+            x = ast.unparse(x)
+            new = f"({x}).exp() / ({x}).exp().sum({dim[2:]}, keepdim=True)"
+        case ast.Call(func=ast.Attribute(attr="log_softmax")):
+            new = f"{text.replace('.log_softmax(', '.softmax(')}.log()"
+        case _:
+            return None
+    return ast.parse(new, mode="eval").body
+
+
+def by_stress(task: Task) -> dict[str, str]:
+    """Mutants that only the cases of a contract can notice.
+
+    Each size, softmax and logarithm of the solution in turn, and each
+    argument in single precision.
+    """
+    with in_book():
+        from kit.exercises import contract, find
+
+        spec = find(task.number).examine
+        if not isinstance(spec, contract.Spec):
+            return {}
+        floats = [
+            name
+            for name, kind in spec.inputs.items()
+            if isinstance(kind, contract.floats)
+        ]
+    changed = {}
+    for place in itertools.count():
+        changer, tree = Unstable(place), ast.parse(task.solution)
+        text = ast.unparse(changer.visit(tree))
+        if changer.seen <= place:
+            break
+        changed[f"unstable {place}"] = text
+    for name in floats:
+        tree = ast.parse(task.solution)
+        rounded = ast.parse(f"{name} = {name}.float()").body
+        tree.body[-1].body[1:1] = rounded  # below the docstring
+        changed[f"{name}.float()"] = ast.unparse(tree)
+    return changed
 
 
 def mutants(task: Task) -> dict[str, str]:
@@ -42,14 +122,14 @@ def mutants(task: Task) -> dict[str, str]:
         str(fault).rpartition("  ->  ")[2]: fault.wrong
         for fault in generated("answer", solution)
         if not any(start <= fault.start < end for start, end in given)
-    }
+    } | by_stress(task)
 
 
 def survives(task: Task, source: str) -> bool:
     """Does a mutant pass the check, whatever is drawn?"""
     tries = (outcome(task, source, seed=s, seconds=SECONDS) for s in SEEDS)
     try:
-        return all(result.kind == "right" for result in tries)
+        return all(r.kind == "right" and not r.hint for r in tries)
     except (TooSlow, NameError, SyntaxError):
         return False
 

@@ -13,17 +13,19 @@ An exercise is three cells with their metadata:
     `check("4.7", name)`. Its `grade_id` is `name-check`, its `points` are 1
     for easy, 2 for medium and 3 for hard.
 
-`book/kit/exercises/chapter_04.py` describes it: a function of the same name
-under `@exercise(7)` gets the answer and `draw`, which draws fresh inputs, and
-raises `Wrong` with a hint at the first thing that does not fit: type and
-shape first, then typical mistakes, then values. It never looks at the
-solution: it compares with plain loops, with torch, or with what must hold.
+`book/kit/exercises/chapter_04.py` describes it. As a contract (see there;
+chapter 3 is one), it says what is drawn, has the reference and the known
+mistakes, and is tried in all cases of the stress pass. Elsewhere a function of
+the same name under `@exercise(7)` gets the answer and `draw`, which draws
+fresh inputs, and raises `Wrong` with a hint at the first thing that does not
+fit: type and shape first, then typical mistakes, then values. None looks at
+the solution: it compares with loops, with torch, or with what must hold.
 `@exercise(7, width=(3, 2, 4))` gives variants: the first value is the book's,
 the task says it as `<span data-given="width">3</span>`, the description reads
 `draw.given.width`, and a line of the answer may end in `# given`.
 
 `book/teach/mistakes/chapter_04.py` has at least five wrong answers, each named
-by its misconception; the first line of each says which hint it must get. A
+by its misconception, with the hint that it must get. A
 right answer that was once refused stands in tests/exercises/right_answers.py.
 `python -m tools.exercises.mutants 4.7` breaks the solution by rule: a survivor
 is a gap of the check, or right as well and an entry of `EQUIVALENT`.
@@ -239,7 +241,7 @@ def outcome(
         draw = exercises.Draw(seed, **asked.numbers(variant))
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                exercises.judge(asked, names[task.name], draw)
+                remark = exercises.judge(asked, names[task.name], draw)
         except exercises.NotStarted as wrong:
             return Outcome("not started", wrong.hint)
         except exercises.Wrong as wrong:
@@ -248,4 +250,4 @@ def outcome(
                 raise NameError(wrong.hint) from None
             kind = "stopped" if stopped else "wrong"
             return Outcome(kind, wrong.hint, wrong.share)
-        return Outcome("right", "", 1.0)
+        return Outcome("right", remark, 1.0)

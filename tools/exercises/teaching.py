@@ -26,6 +26,28 @@ def wrong_module(chapter: int):
     return importlib.import_module(f"book.teach.mistakes.chapter_{chapter:02}")
 
 
+def wrong_answers(task: Task) -> dict[str, tuple[str, str]]:
+    """The hint and the text of each wrong answer, by its misconception.
+
+    Raises:
+        ValueError: a text that is to be changed is not once in the solution.
+    """
+    answers = {}
+    known = wrong_module(task.chapter).WRONG[task.name]
+    for name, found in known.items():
+        if isinstance(found, str):
+            found = HINT.match(found)["hint"], found
+        hint, answer = found
+        if isinstance(answer, dict):
+            changes, answer = answer, task.solution
+            for old, new in changes.items():
+                if answer.count(old) != 1:
+                    raise ValueError(f"{task.name}: {name}: {old!r}")
+                answer = answer.replace(old, new)
+        answers[name] = hint, answer
+    return answers
+
+
 def hint_for(task: Task, answer: str) -> str:
     """The hint that a wrong answer gets, without the inputs' seed."""
     with warnings.catch_warnings():
@@ -38,7 +60,6 @@ def hint_for(task: Task, answer: str) -> str:
 def entry(task: Task, record: dict[str, dict]) -> dict:
     """All that is said of an exercise."""
     tried = record.get(task.name, {"mutants": 0, "survivors": []})
-    wrong = wrong_module(task.chapter).WRONG[task.name]
     return {
         "number": task.number,
         "name": task.name,
@@ -49,7 +70,8 @@ def entry(task: Task, record: dict[str, dict]) -> dict:
         "points": task.points,
         "variants": "data-given" in task.text or "  # given" in task.answer,
         "mistakes": {
-            name: hint_for(task, code) for name, code in wrong.items()
+            name: hint_for(task, code)
+            for name, (_, code) in wrong_answers(task).items()
         },
         "mutants": tried["mutants"],
         "equivalent": len(tried["survivors"]),

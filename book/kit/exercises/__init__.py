@@ -10,46 +10,15 @@ no solution: it compares with plain loops, with torch, or with what must hold.
 
 import os
 import random
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 
 import torch
 
-from kit.exercises.calls import is_theirs
+from kit.exercises.calls import stopped
+from kit.exercises.contract import Exercise, exercise  # noqa: F401
 from kit.exercises.draw import Draw
 from kit.exercises.verdict import NotStarted, Wrong
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """What is asked, without a solution.
-
-    `given` holds for each name the values that a student may get; the first
-    are the book's.
-    """
-
-    number: int
-    name: str
-    examine: Callable
-    given: dict[str, tuple]
-
-    def numbers(self, variant: int) -> dict:
-        """What a variant of the exercise is given; 0 is the book's."""
-        if variant == 0:
-            return {name: values[0] for name, values in self.given.items()}
-        lot = random.Random(f"{self.name} {variant}")
-        return {name: lot.choice(v) for name, v in self.given.items()}
-
-
-def exercise(number: int, **given: tuple) -> Callable[[Callable], Exercise]:
-    """Register a description: `@exercise(2)` is the second of its chapter.
-
-    Further arguments name numbers or words that stand in the task, each with
-    the tuple of its possible values.
-    """
-    return lambda examine: Exercise(number, examine.__name__, examine, given)
 
 
 def described(chapter: int) -> dict[int, Exercise]:
@@ -102,27 +71,30 @@ def check(
     if seed is None:  # and the reader's own random numbers stay as they are
         seed = random.SystemRandom().randrange(10_000)
     try:
-        judge(asked, answer, Draw(seed, **asked.numbers(variant)))
+        remark = judge(asked, answer, Draw(seed, **asked.numbers(variant)))
     except Wrong as wrong:
         verdict = f"{number} {asked.name}: {wrong.hint}"
         if os.environ.get("BOOK_STRICT") == "1":
             raise type(wrong)(verdict, wrong.share) from None
         print(verdict)
     else:
-        print(f"{number} {asked.name}: right.")
+        print(f"{number} {asked.name}: right. {remark}".rstrip())
 
 
-def judge(asked: Exercise, answer: Callable, draw: Draw) -> None:
+def judge(asked: Exercise, answer: Callable, draw: Draw) -> str:
     """Raise what is wrong with an answer, whatever it does.
 
     Torch's random numbers go on afterwards as if nobody had asked.
+
+    Returns:
+        What is remarked on a right answer, often "".
 
     Raises:
         Wrong: the answer is not right.
     """
     state = torch.get_rng_state()
     try:
-        asked.examine(answer, draw)
+        return asked.examine(answer, draw) or ""
     except NotStarted:
         raise
     except Wrong as wrong:
@@ -138,14 +110,3 @@ def judge(asked: Exercise, answer: Callable, draw: Draw) -> None:
         raise Wrong(stopped(error)) from None
     finally:
         torch.set_rng_state(state)
-
-
-def stopped(error: Exception) -> str:
-    """In a line: how and where somebody's code stopped."""
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [f for f in frames if is_theirs(f.filename)] or frames
-    what = " ".join(str(error).split())
-    if len(what) > 160:
-        what = f"{what[:159]}…"
-    where = f"line {theirs[-1].lineno} of {theirs[-1].name}"
-    return f"your code stops with {type(error).__name__}: {what} ({where})"

@@ -5,6 +5,7 @@ somebody has written and called `softmax` is another one than torch's.
 """
 
 import sys
+import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -157,3 +158,14 @@ def signs(code: CodeType) -> tuple:
         for value in code.co_consts[1:]  # the first is the docstring
     ]
     return code.co_name, code.co_varnames, code.co_names, *values
+
+
+def stopped(error: Exception) -> str:
+    """In a line: how and where somebody's code stopped."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [f for f in frames if is_theirs(f.filename)] or frames
+    what = " ".join(str(error).split())
+    if len(what) > 160:
+        what = f"{what[:159]}…"
+    where = f"line {theirs[-1].lineno} of {theirs[-1].name}"
+    return f"your code stops with {type(error).__name__}: {what} ({where})"

@@ -1,6 +1,8 @@
 """Runs an answer and its check in this process, and says what came of it."""
 
 import ast
+import contextlib
+import io
 import random
 import re
 import traceback
@@ -88,7 +90,7 @@ def attempt(shell: InteractiveShell, job: dict) -> dict:
     elif verdict.get("share") and not refuses_nothing(shell, job):
         why = "the check accepts an empty answer as well"
         verdict = {"state": "tampered", "hint": why}
-    return {**verdict, "notes": notes}
+    return {**verdict, "notes": notes + verdict.get("notes", [])}
 
 
 def checked(shell: InteractiveShell, job: dict) -> dict:
@@ -97,9 +99,12 @@ def checked(shell: InteractiveShell, job: dict) -> dict:
 
     if job["name"] not in shell.user_ns:
         return {"state": "wrong", "hint": f"{job['name']} is not defined"}
-    error = run(shell, job["check"])
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        error = run(shell, job["check"])
     if error is None:
-        return {"state": "right", "share": 1.0}
+        *_, remark = said.getvalue().strip().partition(": right. ")
+        notes = [f"ask: {remark}"] if remark else []
+        return {"state": "right", "share": 1.0, "notes": notes}
     if isinstance(error, NotStarted):
         return {"state": "not started"}
     if not isinstance(error, Wrong):

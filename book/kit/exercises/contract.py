@@ -1,0 +1,537 @@
+"""What an exercise asks, as data: inputs, a reference, known mistakes.
+
+    @asks(
+        1,
+        {"q": floats("i d"), "k": floats("j d")},
+        "the dot product of every query with every key.",
+        {"queries are the rows, and keys the columns.": keys_first},
+    )
+    def scores(q, k):
+        return q @ k.mT
+
+reads as the specification. The function is the reference; an answer must
+agree with it in every case of `stress`, as well as the precision of the
+numbers allows. Where it does not, it is compared with the values of the
+mistakes, each known by its hint. Not taught.
+"""
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from kit.exercises import expect
+from kit.exercises.calls import Calls, stopped
+from kit.exercises.draw import Draw
+from kit.exercises.verdict import NotStarted, Wrong
+
+ROOM = 16  # times the rounding error of the reference may be an answer's
+CLOSE = 1e-3  # of its size, by which a mistake is recognised
+SHAKES = 4  # tries that show how far an error of the inputs goes
+FAR = 30.0  # scores are then 900 times as large, and exponentials overflow
+Inputs = dict[str, object]
+
+
+# What an exercise is.
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What is asked, without a solution.
+
+    `given` holds for each name the values that a student may get; the first
+    are the book's.
+    """
+
+    number: int
+    name: str
+    examine: Callable
+    given: dict[str, tuple]
+
+    def numbers(self, variant: int) -> dict:
+        """What a variant of the exercise is given; 0 is the book's."""
+        if variant == 0:
+            return {name: values[0] for name, values in self.given.items()}
+        lot = random.Random(f"{self.name} {variant}")
+        return {name: lot.choice(v) for name, v in self.given.items()}
+
+
+def exercise(number: int, **given: tuple) -> Callable[[Callable], Exercise]:
+    """Register a description: `@exercise(2)` is the second of its chapter.
+
+    Further arguments name numbers or words that stand in the task, each with
+    the tuple of its possible values.
+    """
+    return lambda examine: Exercise(number, examine.__name__, examine, given)
+
+
+# What is drawn.
+
+
+@dataclass(frozen=True)
+class Case:
+    """Under which circumstances an answer is tried."""
+
+    when: str = ""  # "for one row"; the first case has no name
+    dtype: torch.dtype = torch.float32
+    length: int | None = None  # of every axis
+    times: float = 1.0
+    is_contiguous: bool = True
+    is_given: bool = False  # numbers are those of the task
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class floats:
+    """A tensor of normal numbers; equal letters are equal sizes."""
+
+    letters: str
+    least: float = -torch.inf  # of what is drawn
+
+    def drawn(self, draw: Draw, case: Case) -> Tensor:
+        shape = [case.sizes[letter] for letter in self.letters.split()]
+        x = draw.normal(*shape, dtype=case.dtype) * case.times
+        x = x.abs() + self.least if self.least > -torch.inf else x
+        if case.is_contiguous or x.ndim < 2:
+            return x
+        return x.mT.contiguous().mT
+
+
+@dataclass(frozen=True)
+class ids:
+    """Whole numbers below the size that a letter has."""
+
+    letters: str
+    below: str
+
+    def drawn(self, draw: Draw, case: Case) -> Tensor:
+        shape = [case.sizes[letter] for letter in self.letters.split()]
+        return draw.ids(0, case.sizes[self.below] - 1, *shape)
+
+
+@dataclass(frozen=True)
+class whole:
+    """A whole number; at first that of the task, if it has one."""
+
+    low: int
+    high: int
+    given: str = ""
+    letters = ""
+
+    def drawn(self, draw: Draw, case: Case) -> int:
+        if self.given and case.is_given:
+            return getattr(draw.given, self.given)
+        return draw.whole(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class between:
+    """A number; at first that of the task, if it has one."""
+
+    low: float
+    high: float
+    given: str = ""
+    letters = ""
+
+    def drawn(self, draw: Draw, case: Case) -> float:
+        if self.given and case.is_given:
+            return getattr(draw.given, self.given)
+        return draw.lots.uniform(self.low, self.high)
+
+
+# The cases that all exercises have.
+
+# In the first one all axes are equally long: a mistake in them is then known
+# by its numbers, where it would stop otherwise.
+CASES = {
+    "first": Case(is_given=True),
+    "again": Case(),
+    "one": Case("if every axis has length 1", length=1),
+    "double": Case("in float64", dtype=torch.float64),
+    "strided": Case(
+        "for tensors that are not contiguous", is_contiguous=False
+    ),
+    "large": Case(f"for numbers {FAR:.0f} times as large", times=FAR),
+}
+
+
+def stress(spec: "Spec", draw: Draw) -> Iterator[Case]:
+    """The cases of an exercise, with sizes."""
+    drawn = {kind: None for kind in spec.inputs.values()}
+    letters = {s for kind in drawn for s in kind.letters.split()}
+    has_floats = any(isinstance(kind, floats) for kind in drawn)
+    for name, case in CASES.items():
+        is_plain = name in ("first", "again")
+        if name in spec.leaves_out or not (has_floats or is_plain):
+            continue
+        if name == "first":
+            case = replace(case, length=draw.whole(3, 6))
+        if case.length is None:
+            different = draw.different(len(letters), 2, 3 + 2 * len(letters))
+            sizes = dict(zip(sorted(letters), different, strict=True))
+        else:
+            sizes = dict.fromkeys(letters, case.length)
+        sizes |= {
+            letter: draw.whole(*bounds) if name != "one" else bounds[0]
+            for letter, bounds in spec.sizes.items()
+        }
+        if name == "again":
+            told = [f"{s} = {size}" for s, size in sorted(sizes.items())]
+            when = f"for {', '.join(told)}" if told else "for other numbers"
+            case = replace(case, when=when)
+        yield replace(case, sizes=sizes)
+
+
+# What is asked.
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case in which an answer is not right."""
+
+    hint: str
+    inputs: Inputs
+    right: object
+    room: float
+    got: object = None  # nothing if it stopped
+
+    def shows(self, mistake: Callable) -> int | None:
+        """1 if a mistake gives the same, None if it gives something else.
+
+        0 where one of both stops, or where the mistake makes no difference.
+        """
+        has_stopped = self.got is None
+        try:
+            value = mistake(*as_doubles(self.inputs).values())
+        except (RuntimeError, ValueError, IndexError):
+            return int(has_stopped)  # for other sizes than this case has
+        makes_none = fits(value, self.right, self.right, self.room)
+        if has_stopped or makes_none:
+            return 0
+        room = max(self.room, CLOSE * largest(value))
+        return 1 if fits(self.got, value, value, room, True) else None
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What makes an answer right.
+
+    `also` are further demands: functions of the answer and the inputs that
+    raise `Wrong`. `ways` say what is to be written by oneself or to be used:
+    functions of the same that return a remark, or "". A remark is no mistake.
+    """
+
+    reference: Callable
+    inputs: Mapping[str, object]
+    look: str
+    mistakes: Mapping[str, Callable]
+    sizes: Mapping[str, tuple[int, int]]
+    leaves_out: frozenset[str]
+    within: float
+    also: tuple[Callable, ...]
+    ways: tuple[Callable, ...]
+
+    def __call__(self, answer: Callable, draw: Draw) -> str:
+        """Try an answer in all cases; returns what is to be remarked."""
+        cases = [
+            (case, {n: x.drawn(draw, case) for n, x in self.inputs.items()})
+            for case in stress(self, draw)
+        ]
+        tries = (self.tried(answer, inputs, case) for case, inputs in cases)
+        if failures := [one for one in tries if one]:
+            self.explain(failures)
+        for demand in self.also:
+            for _, inputs in cases:
+                demand(answer, *copied(inputs).values())
+        first = cases[0][1]
+        remarks = (way(answer, *copied(first).values()) for way in self.ways)
+        return " ".join(filter(None, remarks))
+
+    def tried(
+        self, answer: Callable, inputs: Inputs, case: Case
+    ) -> "Failure | None":
+        """What is wrong in one case, if anything."""
+        right = self.reference(*as_doubles(inputs).values())
+        expected = self.reference(*copied(inputs).values())
+        room = self.room(inputs, right, expected, case.times)
+        try:
+            got = called(answer, inputs)
+        except Stopped as stop:
+            when = f", {case.when}" if case.when else ""
+            return Failure(f"{stop.hint}{when}", inputs, right, room)
+        if fits(got, expected, right, room):
+            return None
+        hint = self.look
+        try:
+            same_kind(got, expected)
+        except Wrong as wrong:
+            hint = wrong.hint
+        if case.when:
+            hint = f"right at first, but not {case.when}: {hint}"
+        return Failure(hint, inputs, right, room, got)
+
+    def explain(self, failures: "list[Failure]") -> None:
+        """Raise the hint of the mistake that all failures show, or theirs."""
+        best, said = 0, failures[0].hint
+        for hint, mistake in self.mistakes.items():
+            shown = [failure.shows(mistake) for failure in failures]
+            if None not in shown and sum(shown) > best:
+                best, said = sum(shown), hint
+        raise Wrong(said)
+
+    def room(
+        self, inputs: Inputs, exact: object, expected: object, times: float
+    ) -> float:
+        """How far an answer may be from the exact one.
+
+        It is `ROOM` times the largest of: what the reference errs by in this
+        precision, what it changes by if inputs are rounded another way, and
+        a unit in the last place, that of a product of two inputs.
+        """
+        tensors = [x for x in inputs.values() if is_floating(x)]
+        if not tensors or not all(map(is_floating, leaves(exact))):
+            return max(self.within, 1e-9)
+        eps = torch.finfo(tensors[0].dtype).eps
+        lots = torch.Generator().manual_seed(0)
+        moved = [far(expected, exact), eps * times**2 * largest(exact)]
+        for _ in range(SHAKES):
+            shaken = {
+                name: shake(x, eps, lots)
+                for name, x in as_doubles(inputs).items()
+            }
+            moved.append(far(self.reference(*shaken.values()), exact))
+        return max(self.within, ROOM * max(moved))
+
+
+def asks(
+    number: int,
+    inputs: Mapping[str, object],
+    look: str,
+    mistakes: Mapping[str, Callable] | None = None,
+    *,
+    sizes: Mapping[str, tuple[int, int]] | None = None,
+    leaves_out: tuple[str, ...] = (),
+    within: float = 0.0,
+    also: tuple[Callable, ...] = (),
+    ways: tuple[Callable, ...] = (),
+    **given: tuple,
+) -> Callable[[Callable], Exercise]:
+    """Register what an exercise asks; the function is the reference.
+
+    Args:
+        number: of the exercise in its chapter.
+        inputs: for each argument what it is drawn from.
+        look: where to look if no mistake is recognised.
+        mistakes: what a mistake gives, by its hint.
+        sizes: the least and largest size of a letter, where it matters.
+        leaves_out: names of `CASES` that the exercise does not ask for.
+        within: how far an answer may be off in any case.
+        also, ways: see `Spec`.
+        given: names of numbers in the task, with their possible values.
+    """
+
+    def register(reference: Callable) -> Exercise:
+        spec = Spec(
+            reference,
+            inputs,
+            look,
+            mistakes or {},
+            sizes or {},
+            frozenset(leaves_out),
+            within,
+            also,
+            ways,
+        )
+        return Exercise(number, reference.__name__, spec, given)
+
+    return register
+
+
+# An answer is called.
+
+
+def copied(inputs: Inputs) -> Inputs:
+    """Copies that lie in memory as the originals do."""
+    return {
+        name: x.detach().clone(memory_format=torch.preserve_format)
+        if isinstance(x, Tensor)
+        else x
+        for name, x in inputs.items()
+    }
+
+
+class Stopped(Wrong):
+    """An answer stopped."""
+
+
+def called(answer: Callable, inputs: Inputs) -> object:
+    """What an answer gives, which changes nothing and gives it again."""
+    results = []
+    for _ in range(2):
+        mine = copied(inputs)
+        state = torch.get_rng_state()
+        try:
+            results.append(answer(*mine.values()))
+        except (Wrong, NotStarted):
+            raise
+        except Exception as error:
+            if isinstance(error, NotImplementedError) and not error.args:
+                raise NotStarted("not started.") from None
+            raise Stopped(stopped(error)) from None
+        expect.that(
+            torch.equal(torch.get_rng_state(), state),
+            "your code draws random numbers, or sets a seed.",
+        )
+        for name, x in inputs.items():
+            expect.that(
+                not isinstance(x, Tensor) or torch.equal(mine[name], x),
+                f"your code changes its input {name} in place.",
+            )
+    first, second = map(tuple, map(leaves, results))
+    expect.that(
+        len(first) == len(second) and all(map(alike, first, second)),
+        "called a second time it gives something else.",
+    )
+    return results[0]
+
+
+def alike(a: object, b: object) -> bool:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.shape == b.shape and a.equal(b) or bool(a.isnan().any())
+    return a == b or a != a
+
+
+# Values are compared.
+
+
+def is_floating(x: object) -> bool:
+    if isinstance(x, Tensor):
+        return x.is_floating_point()
+    return isinstance(x, float)
+
+
+def as_doubles(inputs: Inputs) -> Inputs:
+    """Copies in float64."""
+    return {
+        name: x.double() if isinstance(x, Tensor) and is_floating(x) else x
+        for name, x in copied(inputs).items()
+    }
+
+
+def shake(x: object, eps: float, lots: torch.Generator) -> object:
+    """Numbers rounded another way."""
+    if not (isinstance(x, Tensor) and is_floating(x)):
+        return x
+    signs = torch.randint(0, 2, x.shape, generator=lots) * 2 - 1
+    return x * (1 + eps * signs.to(x))
+
+
+def leaves(value: object) -> Iterator[object]:
+    """The numbers, tensors and words of a result, in order."""
+    if isinstance(value, list | tuple):
+        yield from itertools.chain.from_iterable(map(leaves, value))
+    elif isinstance(value, Mapping):
+        yield from itertools.chain.from_iterable(map(leaves, value.items()))
+    else:
+        yield value
+
+
+def far(a: object, b: object) -> float:
+    """The largest distance of two results that have the same form."""
+    pairs = zip(leaves(a), leaves(b), strict=True)
+    apart = (as_tensor(x) - as_tensor(y) for x, y in pairs)
+    return max((x.abs().max().item() for x in apart if x.numel()), default=0)
+
+
+def largest(a: object) -> float:
+    sizes = (as_tensor(x) for x in leaves(a))
+    return max((x.abs().max().item() for x in sizes if x.numel()), default=0)
+
+
+def as_tensor(x: object) -> Tensor:
+    return torch.as_tensor(x).detach().cpu().double()
+
+
+def fits(
+    got: object, expected: object, exact: object, room: float, any_kind=False
+) -> bool:
+    """Has a result the kind and form of one, and the values of another?
+
+    A tensor without axes may stand for a number, a list for a tuple.
+    """
+    if isinstance(expected, list | tuple):
+        return (
+            isinstance(got, list | tuple)
+            and len(got) == len(expected)
+            and all(
+                fits(g, e, x, room, any_kind)
+                for g, e, x in zip(got, expected, exact, strict=True)
+            )
+        )
+    if isinstance(expected, Tensor):
+        if not isinstance(got, Tensor) or got.shape != expected.shape:
+            return False
+        if not any_kind and got.dtype != expected.dtype:
+            return False
+        return is_near(as_tensor(got), as_tensor(exact), room)
+    if isinstance(got, Tensor) and got.ndim == 0:
+        got = got.item()
+    if isinstance(expected, bool) or isinstance(got, bool):
+        return got is expected
+    if isinstance(expected, int) and not any_kind:
+        return isinstance(got, int) and got == expected
+    if isinstance(expected, int | float) and isinstance(got, int | float):
+        return is_near(as_tensor(got), as_tensor(exact), room)
+    return type(got) is type(expected) and bool(got == expected)
+
+
+def is_near(got: Tensor, exact: Tensor, room: float) -> bool:
+    return torch.allclose(got, exact, rtol=0, atol=room, equal_nan=True)
+
+
+def same_kind(got: object, expected: object) -> None:
+    """Raise what differs before values do: kind, form, dtype."""
+    if isinstance(expected, Tensor):
+        expect.tensor(got, tuple(expected.shape), expected.dtype)
+    elif isinstance(expected, list | tuple):
+        wanted = f"{expect.plural(len(expected), 'thing')} are to come back"
+        is_sequence = isinstance(got, list | tuple)
+        expect.that(is_sequence and len(got) == len(expected), f"{wanted}.")
+        for mine, its in zip(got, expected, strict=True):
+            same_kind(mine, its)
+    elif type(expected) is int:
+        got = got.item() if isinstance(got, Tensor) and not got.ndim else got
+        expect.that(
+            isinstance(got, int) and not isinstance(got, bool),
+            f"a whole number is asked for, and yours is a "
+            f"{type(got).__name__}.",
+        )
+
+
+# How it is written: remarks, which cost nothing.
+
+
+def uses(name: str, remark: str) -> Callable:
+    """A remark unless a function of this name is called."""
+
+    def way(answer: Callable, *inputs: object) -> str:
+        with Calls(name) as heard:
+            answer(*inputs)
+        return "" if heard.made else remark
+
+    return way
+
+
+def by_oneself(*names: str) -> Callable:
+    """A remark if something is called that is to be written."""
+
+    def way(answer: Callable, *inputs: object) -> str:
+        with Calls(*names) as heard:
+            answer(*inputs)
+        borrowed = " and ".join(sorted(heard.borrowed))
+        return f"It was to be written without {borrowed}." if borrowed else ""
+
+    return way
