@@ -89,12 +89,10 @@ class floats:
     """A tensor of normal numbers; equal letters are equal sizes."""
 
     letters: str
-    least: float = -torch.inf  # of what is drawn
 
     def drawn(self, draw: Draw, case: Case) -> Tensor:
         shape = [case.sizes[letter] for letter in self.letters.split()]
         x = draw.normal(*shape, dtype=case.dtype) * case.times
-        x = x.abs() + self.least if self.least > -torch.inf else x
         if case.is_contiguous or x.ndim < 2:
             return x
         return x.mT.contiguous().mT
@@ -116,21 +114,6 @@ class ids:
 class whole:
     """A whole number; at first that of the task, if it has one."""
 
-    low: int
-    high: int
-    given: str = ""
-    letters = ""
-
-    def drawn(self, draw: Draw, case: Case) -> int:
-        if self.given and case.is_given:
-            return getattr(draw.given, self.given)
-        return draw.whole(self.low, self.high)
-
-
-@dataclass(frozen=True)
-class between:
-    """A number; at first that of the task, if it has one."""
-
     low: float
     high: float
     given: str = ""
@@ -139,6 +122,16 @@ class between:
     def drawn(self, draw: Draw, case: Case) -> float:
         if self.given and case.is_given:
             return getattr(draw.given, self.given)
+        return self.some(draw)
+
+    def some(self, draw: Draw) -> float:
+        return draw.whole(self.low, self.high)
+
+
+class between(whole):
+    """A number, whole or not."""
+
+    def some(self, draw: Draw) -> float:
         return draw.lots.uniform(self.low, self.high)
 
 
@@ -160,9 +153,9 @@ CASES = {
 
 def stress(spec: "Spec", draw: Draw) -> Iterator[Case]:
     """The cases of an exercise, with sizes."""
-    drawn = {kind: None for kind in spec.inputs.values()}
-    letters = {s for kind in drawn for s in kind.letters.split()}
-    has_floats = any(isinstance(kind, floats) for kind in drawn)
+    kinds = spec.inputs.values()
+    letters = {s for kind in kinds for s in kind.letters.split()}
+    has_floats = any(isinstance(kind, floats) for kind in kinds)
     for name, case in CASES.items():
         is_plain = name in ("first", "again")
         if name in spec.leaves_out or not (has_floats or is_plain):
