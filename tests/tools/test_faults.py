@@ -76,11 +76,14 @@ def test_every_pattern_fits_the_library():
 
 
 ENDLESS = """if True:
+    import signal
     from tools.faults import trial
     from tools.faults.generate import Fault
 
     trial.Trial.look = lambda self: [print(flush=True) for _ in iter(int, 1)]
     trial.os.dup2 = lambda *_: None  # the child is heard
+    # A job in the background is started with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     list(trial.tried([trial.Trial(Fault("m", "", 0, 0, ""), "units", [])], 1))
 """
 
