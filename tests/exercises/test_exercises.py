@@ -5,11 +5,11 @@ which hint it must get: `# hint: yours sees one more`.
 """
 
 import ast
+import importlib
 from functools import cache
 
 import pytest
 
-from tests.exercises.right_answers import RIGHT
 from tools.exercises import mutants
 from tools.exercises import tasks as exercises
 from tools.exercises.tasks import POINTS, ROOT, Outcome, Task, outcome, tasks
@@ -17,7 +17,7 @@ from tools.exercises.teaching import wrong_answers, wrong_module
 
 FEWEST = 5  # wrong answers to an exercise
 EXERCISES = (4, 6)  # in a chapter, the fewest and the most
-CHECK = 'from kit.exercises import check\n\ncheck("{0.number}", {0.name})'
+CHECK = 'from kit.exercises import check\n\ncheck("{0.name}", {0.name})'
 
 
 CHAPTERS = sorted({task.chapter for task in tasks()})
@@ -44,18 +44,27 @@ def told(name: str, answer: str, draws: range) -> list[str]:
     return [outcome(task, answer, seed=seed).hint for seed in draws]
 
 
+def right_answers(chapter: int) -> dict[str, dict[str, str]]:
+    """Those by other routes than the book's, of each exercise."""
+    name = f"tests.exercises.right_answers.chapter_{chapter:02}"
+    return importlib.import_module(name).RIGHT
+
+
 @every_exercise
 def test_a_right_answer_is_right(task, draws):
     """That of the book, and those by other routes."""
-    answers = {"stands in the book": task.solution} | RIGHT.get(task.name, {})
+    others = right_answers(task.chapter).get(task.name, {})
+    answers = {"stands in the book": task.solution} | others
     for how, answer in answers.items():
         for seed in draws(2, 40):  # an edge is rarely met
             found = outcome(task, answer, seed=seed)
             assert found.kind == "right", f"what {how}: {found.hint}"
 
 
-def test_all_right_answers_belong_to_an_exercise():
-    assert RIGHT.keys() <= {task.name for task in tasks()}
+@every_chapter
+def test_all_right_answers_belong_to_an_exercise(chapter):
+    mine = {task.name for task in tasks() if task.chapter == chapter}
+    assert right_answers(chapter).keys() <= mine
 
 
 @pytest.mark.slow
@@ -135,7 +144,7 @@ def description(task: Task):
     with exercises.in_book():
         from kit.exercises import find
 
-        return find(task.number)
+        return find(task.name)
 
 
 @every_chapter
@@ -148,9 +157,9 @@ def test_a_chapter_has_its_exercises(chapter):
     with exercises.in_book():
         from kit.exercises import described
 
-        known = {n: e.name for n, e in described(chapter).items()}
-    assert known == {n: t.name for n, t in enumerate(mine, 1)}
-    assert wrong_module(chapter).WRONG.keys() == set(known.values())
+        known = described(chapter).keys()
+    assert known == {t.name for t in mine}
+    assert wrong_module(chapter).WRONG.keys() == known
     given = [t for t in mine if description(t).given]
     assert given, "no exercise has variants"
 

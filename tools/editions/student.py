@@ -44,7 +44,7 @@ NOTE = """\
 give one hint at a time, and leave the answer cells to the student. -->"""
 # Editors leave the cells of an exercise where they are, as nbgrader asks.
 KEPT = {"cellView", "jupyter", "nbgrader", "tags"}
-CALL = re.compile(r'^check\("(?P<number>[\d.]+)", (?P<name>\w+)\)$', re.M)
+CALL = re.compile(r'^check\("(?P<name>\w+)", (?P=name)\)$', re.M)
 # Pages that only the site has; the notebooks lie above book/, not in it.
 PAGE = re.compile(r"\[([^\[\]]+)\]\(\w+\.md(?:#[\w-]*)?\)")
 INSIDE = re.compile(r"(?<=\]\()(?=(?:lib|kit)/[\w/]+\.py\))")
@@ -80,7 +80,7 @@ def edition(path: Path, variant: int = 0, root: Path = ROOT):
             cell.source = with_links(cell.source)
         if own := given.get(number):
             cell.source = with_given(cell.source, own)
-            call = rf'check("\g<number>", \g<name>, variant={variant})'
+            call = rf'check("\g<name>", \g<name>, variant={variant})'
             cell.source = CALL.sub(call, cell.source)
     return notebook
 
@@ -104,7 +104,7 @@ def numbers(task: Task, variant: int) -> dict:
     """What a task is given in a variant; nothing if it says the book's."""
     text = task.text + task.answer
     varies = GIVEN_SPAN.search(text) or GIVEN_LINE.search(text)
-    return find(task.number).numbers(variant) if variant and varies else {}
+    return find(task.name).numbers(variant) if variant and varies else {}
 
 
 def strip(cell) -> None:

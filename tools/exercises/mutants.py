@@ -88,7 +88,7 @@ def by_stress(task: Task) -> dict[str, str]:
     with in_book():
         from kit.exercises import contract, find
 
-        spec = find(task.number).examine
+        spec = find(task.name).examine
         if not isinstance(spec, contract.Spec):
             return {}
         floats = [

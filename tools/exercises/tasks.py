@@ -234,7 +234,7 @@ def outcome(
     with in_book(), limit(seconds):
         from kit import exercises
 
-        asked = exercises.find(task.number)
+        asked = exercises.find(task.name)
         names = {"__name__": "__main__"}
         for cell in [*slices.needed(list(task.before), source), source]:
             run(cell, names)

@@ -74,8 +74,8 @@ SUSPECT_METHODS = {
 class Attempt:
     """All that decides what becomes of an answer."""
 
-    number: str
     name: str
+    names: tuple[str, ...]  # of all exercises of its chapter
     chapter: tuple[str, ...]
     own: tuple[str, ...]
     check: str
@@ -83,8 +83,8 @@ class Attempt:
     def job(self) -> dict:
         """As the sandbox gets it."""
         return {
-            "number": self.number,
             "name": self.name,
+            "names": list(self.names),
             "chapter": list(self.chapter),
             "own": list(self.own),
             "check": self.check,
@@ -110,8 +110,8 @@ def attempt_of(
     source = f"{bare(answer.source) or ''}\n{task.name}"
     needed = slices.needed(page, source)
     return Attempt(
-        task.number,
         task.name,
+        tuple(chapter.tasks),
         tuple(text for text in needed if text not in own),
         (*(own[text] for text in needed if text in own), answer.source),
         with_arguments(task.check.source, variant=variant, seed=seed),

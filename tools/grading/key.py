@@ -9,6 +9,7 @@ from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+from kit.exercises import numbered
 from tools.chapters import sync
 from tools.exercises import slices
 from tools.exercises import tasks as exercises
@@ -23,7 +24,6 @@ OF_CHECK = {  # the second in notebooks of 2026 and 2027
     "from kit.exercises import check",
     "from lib.exercises import check",
 }
-NUMBER = re.compile(r"(\d{1,3})\.\d{1,3}")  # of an exercise
 
 
 @lru_cache(MEMORY)
@@ -93,21 +93,27 @@ def is_of_check(node: ast.stmt) -> bool:
 
 
 @lru_cache(MEMORY)
-def checks(source: str) -> tuple[tuple[int, int], ...]:
-    """The chapter and the variant of each call of `check` in a cell."""
+def checks(source: str) -> tuple[tuple[str, int], ...]:
+    """The exercise and the variant of each call of `check` in a cell."""
     text, calls = plain(source), []
     is_there = text and "check" in text
     for node in ast.walk(ast.parse(text)) if is_there else ():
         if not isinstance(node, ast.Call) or not node.args:
             continue
         first, name = node.args[0], getattr(node.func, "id", "")
-        number = NUMBER.fullmatch(str(getattr(first, "value", "")))
-        if name == "check" and number:
+        which = asked(getattr(first, "value", ""))
+        if name == "check" and which:
             given = {k.arg: k.value for k in node.keywords}
             variant = getattr(given.get("variant"), "value", 0)
             is_one = isinstance(variant, int) and 0 <= variant < 10**9
-            calls.append((int(number[1]), variant if is_one else 0))
+            calls.append((which, variant if is_one else 0))
     return tuple(calls)
+
+
+def asked(which: object) -> str:
+    """The exercise that a check names, if only by the number it once had."""
+    which = which if isinstance(which, str) else ""
+    return numbered().get(which, which if which.isidentifier() else "")
 
 
 @lru_cache(MEMORY)

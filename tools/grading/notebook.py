@@ -17,6 +17,7 @@ from tools.exercises import slices
 from tools.grading.key import (
     MEMORY,
     Chapter,
+    asked,
     checks,
     defined,
     meaning,
@@ -180,8 +181,8 @@ def signs(cell: Cell) -> tuple[list[int], frozenset[str]]:
     """The numbers of chapters that a cell names, and what it defines."""
     if cell.kind != "code":
         return [int(n) for n in HEADING.findall(cell.source)], frozenset()
-    numbers = [chapter for chapter, _ in checks(cell.source)]
-    return numbers, defined(cell.source) | {cell.grade_id} - {""}
+    asked = {which for which, _ in checks(cell.source)}
+    return [], defined(cell.source) | asked | {cell.grade_id} - {""}
 
 
 def answer_to(name: str, cells: list[Cell], chapter: Chapter) -> Answer | None:
@@ -263,4 +264,7 @@ def called(source: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             node.keywords = [k for k in node.keywords if k.arg != "variant"]
+            for first in node.args[:1]:
+                if isinstance(first, ast.Constant):  # it once was a number
+                    first.value = asked(first.value) or first.value
     return ast.dump(tree)

@@ -6,12 +6,14 @@ somebody has written and called `softmax` is another one than torch's.
 
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from kit.exercises.verdict import Wrong
@@ -104,6 +106,24 @@ class Calls(TorchFunctionMode):
         if self.borrowed:
             found = " and ".join(sorted(self.borrowed))
             raise Wrong(f"write it without {found}.")
+
+
+class Watch(TorchFunctionMode):
+    """Count what torch computes: calls, numbers, and the largest result."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = self.work = self.largest = 0
+        self.called = Counter()
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        out = function(*args, **(kwargs or {}))
+        size = out.numel() if isinstance(out, Tensor) else 1
+        self.calls += 1
+        self.work += size
+        self.largest = max(self.largest, size)
+        self.called[function.__name__] += 1
+        return out
 
 
 def short(name: str) -> str:

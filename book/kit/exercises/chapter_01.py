@@ -15,7 +15,6 @@ KNOWN = ["dessert", "eat", "first"]
 
 
 @exercise(
-    1,
     text=(
         "eat soup first, then dessert",
         "first eat bread, then eat dessert",
@@ -90,7 +89,7 @@ def unknown_text(draw):
     return " ".join(words), u / n, list(mistakes.items())
 
 
-@exercise(2)
+@exercise()
 def OwnEmbedding(answer, draw):
     rows, width = draw.whole(900, 1_000), draw.lots.choice((36, 64, 100))
     torch.manual_seed(draw.whole(0, 9_999))
@@ -216,7 +215,7 @@ AUTOGRAD = (
 )
 
 
-@exercise(3)
+@exercise()
 @expect.own_work(*AUTOGRAD, "requires_grad_")
 def table_gradient(answer, draw):
     rows, width = draw.whole(9, 11), draw.whole(2, 3)
@@ -300,7 +299,7 @@ def gradient_rows(got, ids, upstream, often):
     )
 
 
-@exercise(4)
+@exercise()
 def pad_in_front(answer, draw):
     pad, first, *words = draw.different(9, 0, 90)
     sequences = [words[:5], [first], words[4:6], words[2:5]]
@@ -380,7 +379,7 @@ def right_begins(begins, lengths):
     )
 
 
-@exercise(5)
+@exercise()
 def pretrained_table(answer, draw):
     words = draw.shuffled(["bread", "cook", "eat", "first", "menu", "soup"])
     while sorted([*words[1:3], *words[4:]])[:2] == words[1:3]:
@@ -477,7 +476,6 @@ def mean_row(row, mean, rows, used, token):
 
 
 @exercise(
-    6,
     text=(
         "low lower lowest",
         "slow slower slowest",

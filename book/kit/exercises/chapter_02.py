@@ -2,35 +2,15 @@
 
 import math
 import tracemalloc
-from collections import Counter
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from kit.exercises import exercise, expect
-from kit.exercises.calls import Calls
+from kit.exercises.calls import Calls, Watch
 from kit.exercises.chapter_01 import AUTOGRAD
 
 
-class Watch(TorchFunctionMode):
-    """Count what torch computes: calls, numbers, and the largest result."""
-
-    def __init__(self):
-        super().__init__()
-        self.calls = self.work = self.largest = 0
-        self.called = Counter()
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        out = function(*args, **(kwargs or {}))
-        size = out.numel() if isinstance(out, torch.Tensor) else 1
-        self.calls += 1
-        self.work += size
-        self.largest = max(self.largest, size)
-        self.called[function.__name__] += 1
-        return out
-
-
-@exercise(1)
+@exercise()
 @expect.own_work("softmax", "naive_softmax", "Softmax", "softmin")
 def scaled_shares(answer, draw):
     keys, query = draw.normal(5, 9), 2 * draw.normal(9)
@@ -108,7 +88,7 @@ def wrong_shares(query, keys):
     ]
 
 
-@exercise(2)
+@exercise()
 def finds_wrong_softmax(answer, draw):
     expect.kills_mutants(answer, RIGHT, {})
     expect.refusal(
@@ -225,7 +205,7 @@ WRONG = {
 }
 
 
-@exercise(3)
+@exercise()
 @expect.own_work(*AUTOGRAD)
 def softmax_backward(answer, draw):
     p, g = draw.normal(3, 7).softmax(-1), draw.normal(3, 7)
@@ -292,7 +272,7 @@ def wrong_gradients(p, g):
     ]
 
 
-@exercise(4, points=(400, 200, 300, 500), odds=(10, 3, 5, 4))
+@exercise(points=(400, 200, 300, 500), odds=(10, 3, 5, 4))
 def win_probability(answer, draw):
     points, odds = draw.given.points, draw.given.odds
     low = draw.whole(1000, 1500)
@@ -367,7 +347,7 @@ def chance(lead):
     return 1 / (1 + math.exp(-lead))
 
 
-@exercise(5)
+@exercise()
 def streamed_mean(answer, draw):
     scores, values = draw.normal(12), draw.normal(12, 3)
     scores[[3, 6, 11]] += torch.tensor([1.0, 2.0, 4.0]).to(scores)
@@ -543,7 +523,7 @@ def streamed(scores, values, total_power, mean_power):
     return weighted / total
 
 
-@exercise(6, direction=((3, 0), (0, 2), (-4, 0), (0, -3)))
+@exercise(direction=((3, 0), (0, 2), (-4, 0), (0, -3)))
 def without(answer, draw):
     direction = 2.5 * draw.normal(4)
     axis = torch.tensor(draw.given.direction).to(direction)

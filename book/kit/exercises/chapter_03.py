@@ -8,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from kit.exercises import expect
-from kit.exercises.chapter_02 import Watch
+from kit.exercises.calls import Watch
 from kit.exercises.contract import (
     asks,
     between,
@@ -42,7 +42,6 @@ def three_factors(answer, q, W, k):
 
 
 @asks(
-    1,
     {"q": floats("i d"), "W": floats("d e"), "k": floats("j e")},
     "these are not the scores q W k.",
     {
@@ -95,7 +94,6 @@ def reshaped(q, k, v):
 
 
 @asks(
-    2,
     {
         "q": floats("n i h d"),
         "k": floats("n j h d"),
@@ -153,7 +151,6 @@ def nothing_large(answer, a, b):
 
 
 @asks(
-    3,
     {"a": floats("n i d"), "b": floats("n j d")},
     "these are not the squared distances: what is |a - b|² multiplied out?",
     {
@@ -180,7 +177,6 @@ def squared_distances(a, b):
 
 
 @asks(
-    4,
     {
         "length": whole(2, 30, given="length"),
         "width": whole(31, 60, given="width"),
@@ -244,7 +240,6 @@ def every_row_learns(answer, ids, table):
 
 
 @asks(
-    5,
     {"ids": ids("n", "rows"), "table": floats("rows d")},
     "each id is to find its own row, and for up to 400 rows nearly alone: a "
     "key has the dot product 0 with the query of every other row, and the "
@@ -267,7 +262,6 @@ def weighted(scores):
 
 
 @asks(
-    6,
     {
         "t": floats("n"),
         "t_known": floats("m"),

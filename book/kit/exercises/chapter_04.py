@@ -21,7 +21,7 @@ def boolean(rows):
     return torch.tensor(rows) == 1
 
 
-@exercise(1, width=(3, 2, 4, 5), length=(7, 8, 9, 10))
+@exercise(width=(3, 2, 4, 5), length=(7, 8, 9, 10))
 def window_mask(answer, draw):
     length, width = draw.given.length, draw.given.width
     mask = answer(length, width)
@@ -100,7 +100,7 @@ def window_by_hand(length, width):
     )
 
 
-@exercise(2)
+@exercise()
 @expect.own_work(*FORBIDDEN)
 def my_attention(answer, draw):
     q, k, v = (
@@ -212,7 +212,7 @@ def empty_rows(answer, q, k, v, mask):
         )
 
 
-@exercise(3, row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]))
+@exercise(row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]))
 def packed_mask(answer, draw):
     rows = [draw.given.row, *other_rows(draw)]
     sentence = torch.tensor(rows, device=draw.normal(1).device)
@@ -262,7 +262,7 @@ def packed_entry(seen, row, query, key):
         )
 
 
-@exercise(4)
+@exercise()
 def decoder_mask(answer, draw):
     rows = [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1] * 5]
     zero_one = torch.tensor(draw.shuffled(rows), device=draw.normal(1).device)
@@ -328,7 +328,7 @@ def decoder_mistakes(real, past, right, empty):
     ]
 
 
-@exercise(5)
+@exercise()
 def prefix_mask(answer, draw):
     length = draw.whole(6, 8)
     prefix = torch.tensor([2, 0, 4, length], device=draw.normal(1).device)
@@ -378,7 +378,7 @@ def prefix_entry(seen, prompt, query, key):
         expect.that(not seen, f"nobody may see what comes later: {where}.")
 
 
-@exercise(6)
+@exercise()
 def depends_on(answer, draw):
     length = draw.whole(4, 6)
     sees = draw.mask(length, length)

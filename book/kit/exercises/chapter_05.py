@@ -14,7 +14,6 @@ from lib.runtime import device
 
 
 @exercise(
-    1,
     d_model=(10, 9, 14, 15),
     heads=(4, 5, 3, 6),
     d_head=(3, 2, 4, 7),
@@ -108,7 +107,7 @@ def bias_mistakes(plain, biases, d_model, heads, values):
     ]
 
 
-@exercise(2, heads=(3, 2, 4, 5))
+@exercise(heads=(3, 2, 4, 5))
 def multi_head(answer, draw):
     heads, d_model, d_head, d_value = draw.given.heads, 7, 2, 5
     x, y = draw.normal(2, 5, d_model), draw.normal(2, 5, d_model)
@@ -278,7 +277,7 @@ def parts_by_hand(module, x, y=None):
     )
 
 
-@exercise(3, heads=(3, 2, 4, 6))
+@exercise(heads=(3, 2, 4, 6))
 def head_contributions(answer, draw):
     heads, d_model = draw.given.heads, 12
     module, x = with_biases(draw, d_model, heads), draw.normal(5, 7, d_model)
@@ -376,7 +375,7 @@ def wrong_blocks(module, x):
     return torch.stack([head @ block for head, block in pairs])
 
 
-@exercise(4)
+@exercise()
 def without_head(answer, draw):
     module = with_biases(draw, 12, 3)
     before = {name: p.clone() for name, p in module.named_parameters()}
@@ -482,7 +481,7 @@ def got_without_rows(module, whole, head):
     return rest
 
 
-@exercise(5, heads=(6, 8, 10, 12))
+@exercise(heads=(6, 8, 10, 12))
 @expect.own_work("scaled_dot_product_attention", "sdpa", "enable_gqa")
 def grouped_attention(answer, draw):
     heads = draw.given.heads
@@ -563,7 +562,7 @@ def grouped_mistakes(q, k, v):
     ]
 
 
-@exercise(6)
+@exercise()
 def finds_wrong_heads(answer, draw):
     says_so_by_raising(answer, made(weigh=lambda scores, _: scores))
     expect.kills_mutants(answer, RIGHT, WRONG)

@@ -7,7 +7,7 @@ import torch
 from kit.exercises import exercise, expect
 
 
-@exercise(1, i=(3, 2, 4, 5), d_model=(16, 20, 24, 32))
+@exercise(i=(3, 2, 4, 5), d_model=(16, 20, 24, 32))
 def wavelength(answer, draw):
     pairs = [(draw.given.i, draw.given.d_model), (0, 10)]
     for _ in range(3):
@@ -87,7 +87,7 @@ def encoded(place, d_model):
     return torch.tensor(tips, dtype=torch.float64)
 
 
-@exercise(2, k=(3, 2, 4, 5), d_model=(8, 6, 10, 12))
+@exercise(k=(3, 2, 4, 5), d_model=(8, 6, 10, 12))
 @expect.own_work("find_shift", "lstsq")
 def shift_matrix(answer, draw):
     k, d_model = draw.given.k, draw.given.d_model
@@ -175,7 +175,7 @@ def paired_as_halves(k, d_model):
     return turning(k, d_model)[order][:, order]
 
 
-@exercise(3)
+@exercise()
 def clock_vector(answer, draw):
     hours = draw.uniform(7, dtype=torch.float64) * 24
     with expect.untouched(hours):
@@ -235,7 +235,7 @@ def on_one_circle(gaps):
     )
 
 
-@exercise(4, rows=(3, 2, 4), columns=(5, 7, 8, 6))
+@exercise(rows=(3, 2, 4), columns=(5, 7, 8, 6))
 def grid_positions(answer, draw):
     given = draw.given.rows, draw.given.columns
     for rows, columns in (given, (1, 4), (draw.whole(4, 6), draw.whole(2, 3))):
@@ -332,7 +332,7 @@ def grid_mistakes(rows, columns, d_model):
     ]
 
 
-@exercise(5, length=(5, 6, 7, 9), heads=(8, 4, 2, 16))
+@exercise(length=(5, 6, 7, 9), heads=(8, 4, 2, 16))
 def alibi_bias(answer, draw):
     given = draw.given.length, draw.given.heads
     for length, heads in (
@@ -416,7 +416,7 @@ def alibi_mistakes(length, heads):
     ]
 
 
-@exercise(6, heads=(3, 2, 4, 5))
+@exercise(heads=(3, 2, 4, 5))
 def to_halves(answer, draw):
     for heads in (draw.given.heads, 1, draw.whole(2, 3)):
         width = heads * 2 * draw.whole(3, 5)

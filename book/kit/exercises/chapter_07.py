@@ -11,7 +11,7 @@ from lib.layers import FeedForward, Residual
 from lib.runtime import device
 
 
-@exercise(1, eps=(0.5, 0.25, 0.75, 0.3))
+@exercise(eps=(0.5, 0.25, 0.75, 0.3))
 @expect.own_work("rms_norm", "RMSNorm")
 def rms_norm(answer, draw):
     eps = draw.given.eps
@@ -78,7 +78,7 @@ def size_mistakes(x, eps):
     ]
 
 
-@exercise(2)
+@exercise()
 @expect.own_work("Residual")
 def whole_layer(answer, draw):
     x = draw.normal(3, 5, 8)
@@ -206,7 +206,7 @@ def of_pre_norm(x, attend, feed, first, second):
     ]
 
 
-@exercise(3, count=(3, 2, 8), d=(5, 6, 7))
+@exercise(count=(3, 2, 8), d=(5, 6, 7))
 def remember(answer, draw):
     facts = (draw.given.count, draw.given.d), (1, 3), (draw.whole(2, 7), 6)
     for count, d in facts:
@@ -291,7 +291,7 @@ def stack_of(draw, count):
     return stack
 
 
-@exercise(4, count=(6, 4, 5, 7))
+@exercise(count=(6, 4, 5, 7))
 def silence(answer, draw):
     count = draw.given.count
     stack, x = stack_of(draw, count), draw.normal(3, 8)
@@ -350,7 +350,7 @@ def why_it_speaks(n, join, network):
     return f"layer {n} still adds something to the path."
 
 
-@exercise(5, count=(5, 3, 4, 6))
+@exercise(count=(5, 3, 4, 6))
 def contributions(answer, draw):
     stack, x = stack_of(draw, draw.given.count), draw.normal(3, 8)
     with torch.no_grad(), expect.untouched(x):
@@ -435,7 +435,7 @@ def payment_mistakes(stack, x, balances, payments):
     ]
 
 
-@exercise(6)
+@exercise()
 @expect.own_work("inference_mode")
 def norm_gradient(answer, draw):
     for shape in ((2, 5, 7), (11,)):

@@ -14,9 +14,7 @@ from lib.positions import PositionalEncoding
 from lib.runtime import device
 
 
-@exercise(
-    1, layers=(6, 4, 8, 12), width=(512, 256, 384, 768), units=(2048, 1024)
-)
+@exercise(layers=(6, 4, 8, 12), width=(512, 256, 384, 768), units=(2048, 1024))
 @expect.own_work("parameters", "numel")
 def encoder_parameters(answer, draw):
     given = draw.given
@@ -155,7 +153,7 @@ class Reader(nn.Module):
         return self.output(self.positions(x) if places == "last" else x)
 
 
-@exercise(2)
+@exercise()
 def answers(answer, draw):
     torch.manual_seed(draw.whole(0, 9_999))
     model = Reader()
@@ -242,7 +240,7 @@ COUNTING = ("sum", "count_nonzero", "bincount", "cumsum", "searchsorted")
 SORTING = ("sort", "argsort", "sorted", "topk", "unique", "msort")
 
 
-@exercise(3, row=([7, 3, 7], [5, 9, 5], [4, 1, 4], [2, 8, 2]))
+@exercise(row=([7, 3, 7], [5, 9, 5], [4, 1, 4], [2, 8, 2]))
 @expect.own_work(*SORTING, *COUNTING)
 def two_looks(answer, draw):
     rows = [draw.given.row, [2], [5] * 4]
@@ -356,7 +354,7 @@ def second_look(row, look):
     )
 
 
-@exercise(4)
+@exercise()
 def mean_of_real(answer, draw):
     x = draw.normal(5, 7, 4)
     lengths = [4, 7, draw.whole(2, 3), 1, 0]
@@ -416,7 +414,7 @@ def mean_of_real(answer, draw):
     )
 
 
-@exercise(5)
+@exercise()
 def shared_encoder(answer, draw):
     x = draw.normal(2, 5, 8)
     mask = padding_mask(torch.tensor([5, 3], device=x.device))
@@ -463,7 +461,7 @@ def one_block(shared, block, times):
     )
 
 
-@exercise(6)
+@exercise()
 def known_sets(answer, draw):
     trained = torch.tensor([[0, 1, 2], [3, 4, 5], [1, 2, 3], [0, 5, 7]])
     cases = [

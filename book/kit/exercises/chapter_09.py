@@ -14,7 +14,7 @@ from lib.masks import causal_mask, padding_mask
 from lib.runtime import device
 
 
-@exercise(1)
+@exercise()
 def aligned(answer, draw):
     heads, asks, words = 3, 23, 29
     weights = (2 * draw.normal(heads, asks, words)).softmax(-1)
@@ -76,7 +76,7 @@ def aligned(answer, draw):
     )
 
 
-@exercise(2)
+@exercise()
 @expect.own_work("DecoderBlock", "Decoder", "Residual")
 def my_block(answer, draw):
     x, memory = 2 * draw.normal(2, 3, 8), 3 + draw.normal(2, 5, 8)
@@ -225,7 +225,7 @@ class Book:
         return (x + 2 * mean @ x + said) @ self.table.mT
 
 
-@exercise(3)
+@exercise()
 def log_probability(answer, draw):
     book = Book(draw, 11)
     source = draw.ids(4, 11, 5).tolist()
@@ -302,7 +302,7 @@ def other_probabilities(book, source, text, right):
     return [(value.item(), hint) for hint, value in values.items()]
 
 
-@exercise(4, k=(3, 4, 5), t_len=(4, 5, 6), s_len=(8, 9))
+@exercise(k=(3, 4, 5), t_len=(4, 5, 6), s_len=(8, 9))
 def wait_mask(answer, draw):
     given = draw.given
     sizes = [(given.k, given.t_len, given.s_len), (1, 4, 3), (3, 4, 3)]
@@ -364,7 +364,7 @@ def first_difference(mask, right):
     return (mask != right).any(-1).int().argmax().item()
 
 
-@exercise(5, width=(6, 8, 10, 12))
+@exercise(width=(6, 8, 10, 12))
 def finds_wrong_decoder(answer, draw):
     torch.manual_seed(draw.whole(0, 9_999))
     width = draw.given.width
@@ -564,7 +564,7 @@ def one_less(other):
     return other & next_is_word
 
 
-@exercise(6)
+@exercise()
 @expect.own_work("project")
 def look_across(answer, draw):
     heads, width = draw.lots.choice([(2, 8), (3, 12), (4, 8)])

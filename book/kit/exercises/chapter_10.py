@@ -32,7 +32,7 @@ def small(draw, **options):
     return TransformerConfig(**sizes | options)
 
 
-@exercise(1)
+@exercise()
 @expect.own_work("parameters", "numel")
 def parameters_of(answer, draw):
     layers = {"encoder_layers": 5, "decoder_layers": 3}
@@ -160,7 +160,7 @@ def other_totals(config):
     ]
 
 
-@exercise(2)
+@exercise()
 def whole_pass(answer, draw):
     model = Transformer(small(draw)).double().to(device())
     parts = SimpleNamespace(
@@ -259,7 +259,7 @@ def states(parts, encoder, memory, target, x, y, depth, looks_at):
     return y
 
 
-@exercise(3)
+@exercise()
 def rows_moved(answer, draw):
     for tied in ("target", "none"):
         source = torch.tensor([draw.different(5, 4, 10)], device=device())
@@ -361,7 +361,7 @@ def other_counts(slopes, of_source, read, tied):
     ]
 
 
-@exercise(4)
+@exercise()
 def next_token_logits(answer, draw):
     torch.manual_seed(draw.whole(0, 9_999))
     embedding, positions = TokenEmbedding(11, 8), PositionalEncoding(8)
@@ -435,7 +435,7 @@ def next_token_logits(answer, draw):
     )
 
 
-@exercise(5)
+@exercise()
 def decode_from_two(answer, draw):
     model = Transformer(small(draw)).double().to(device())
     first, second = draw.ids(1, 10, 3, 5), draw.ids(1, 10, 3, 4)
@@ -505,7 +505,7 @@ def other_memories(model, first, second, target):
     ]
 
 
-@exercise(6, distance=(1_000, 500, 300, 2_000))
+@exercise(distance=(1_000, 500, 300, 2_000))
 def layers_needed(answer, draw):
     for distance in (1, 2, 5, 63, draw.whole(8, 40)):
         for holes in (False, True):

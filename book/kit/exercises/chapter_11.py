@@ -55,7 +55,7 @@ def full(draw, rows):
 # 11.1
 
 
-@exercise(1)
+@exercise()
 def wished(answer, draw):
     vocab, smoothing = draw.whole(5, 8), draw.whole(2, 4) / 10
     row, table = draw.ids(0, vocab - 2, 4), draw.ids(1, vocab - 1, 2, 3)
@@ -129,7 +129,7 @@ def one_wish(answer, right, vocab, smoothing):
 # 11.2
 
 
-@exercise(2)
+@exercise()
 def fit(answer, draw):
     data = [ragged(draw, rows) for rows in (3, 5, 2, 4)]
     model, rate = Toy(draw), draw.whole(3, 9) / 100
@@ -259,7 +259,7 @@ def slipped(model, batch, slip=""):
 # 11.3
 
 
-@exercise(3, places=(1, 2, 3))
+@exercise(places=(1, 2, 3))
 def mismatched(answer, draw):
     places, rows = draw.given.places, draw.whole(8, 11)
     batch = ragged(draw, rows)
@@ -336,7 +336,7 @@ def came_from(got, batch):
 # 11.4
 
 
-@exercise(4)
+@exercise()
 def add_gradients(answer, draw):
     parts = [ragged(draw, rows, n) for rows, n in ((2, 9), (4, 5), (3, 7))]
     model, what = Toy(draw), []
@@ -450,7 +450,7 @@ def flat(tensors):
 # 11.5
 
 
-@exercise(5)
+@exercise()
 def sweep(answer, draw):
     number = draw.whole(4, 6)
     data = [full(draw, 3) for _ in range(number)]
@@ -521,7 +521,7 @@ def swept(losses, mine, model, data, rates):
 # 11.6
 
 
-@exercise(6)
+@exercise()
 def log_p(answer, draw):
     batch, model = ragged(draw, 5), Toy(draw)
     got = answer(model, batch)

@@ -44,7 +44,7 @@ def written_from(memory):
 # 12.1
 
 
-@exercise(1, day=(7, 5, 8, 9), year=(84, 65, 76, 58))
+@exercise(day=(7, 5, 8, 9), year=(84, 65, 76, 58))
 def expected(answer, draw):
     day, year = draw.given.day, 1900 + draw.given.year
     got = answer()
@@ -135,7 +135,7 @@ def planted_years(b, c, memory, other, year):
 # 12.2
 
 
-@exercise(2)
+@exercise()
 def letters_to_hide(answer, draw):
     names = [(FRENCH[n - 1], n) for n in NUMBERS]
     right_names = names + names[1:3]
@@ -284,7 +284,7 @@ def is_lost(text, number, may_look):
 # 12.3
 
 
-@exercise(3, seeds=(5, 6, 7, 8), times=(3, 4, 2, 10))
+@exercise(seeds=(5, 6, 7, 8), times=(3, 4, 2, 10))
 def predicted_seeds(answer, draw):
     seeds, times = draw.given.seeds, draw.given.times
     got = answer()
@@ -323,7 +323,7 @@ def predicted_seeds(answer, draw):
 # 12.4
 
 
-@exercise(4)
+@exercise()
 def seeds_needed(answer, draw):
     for effect in (draw.whole(3, 6) / 10, -draw.whole(3, 6) / 10):
         n = draw.whole(5, 8)
@@ -394,7 +394,7 @@ def needed(spread, effect):
 # 12.5
 
 
-@exercise(5)
+@exercise()
 def luck(answer, draw):
     rows = [
         [3.0, -5.0, -1.0, -6.0, -6.0],
@@ -487,7 +487,7 @@ def share(conditions):
 # 12.6
 
 
-@exercise(6)
+@exercise()
 def ceiling(answer, draw):
     given = [("a", 1)] * 4 + [("a", 2)] * 2 + [("b", 2)] * 3 + [("c", 3)]
     given += [("c", 1)] * 2 + [("d", 2)] * 2

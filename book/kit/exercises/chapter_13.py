@@ -36,7 +36,7 @@ def wild_model():
 # 13.1
 
 
-@exercise(1)
+@exercise()
 @expect.own_work(*LIBRARY)
 def greedy_with_score(answer, draw):
     model = wild_model()
@@ -186,7 +186,7 @@ def as_sums(values):
 # 13.2
 
 
-@exercise(2)
+@exercise()
 def filtered_by_best(answer, draw):
     share = draw.whole(2, 5) / 10
     some = [0.305, 0.19, 0.165, 0.11, 0.092, 0.08, 0.058]
@@ -261,7 +261,7 @@ PROBABILITIES = "probabilities come back: logits are asked for."
 # 13.3
 
 
-@exercise(3)
+@exercise()
 def step_aside(answer, draw):
     names = draw.lots.sample("abcdefgh", 3)
     beams = {name: -draw.whole(1, 30) / 20 for name in names}
@@ -377,7 +377,7 @@ def listed(parts):
 # 13.4
 
 
-@exercise(4)
+@exercise()
 def continued(answer, draw):
     rows, vocab = draw.whole(3, 5), draw.whole(8, 11)
     for given in (draw.different(3, 3, vocab - 1), [7], []):
@@ -446,7 +446,7 @@ def chosen(answer, got, wanted, best, given):
 # 13.5
 
 
-@exercise(5)
+@exercise()
 def best_of_all(answer, draw):
     for table in (
         spread,
@@ -619,7 +619,7 @@ def greedy_of(table):
 # 13.6
 
 
-@exercise(6, alpha=(0.6, 0.5, 0.7, 0.8))
+@exercise(alpha=(0.6, 0.5, 0.7, 0.8))
 def finds_wrong_search(answer, draw):
     alpha = draw.given.alpha
     expect.kills_mutants(

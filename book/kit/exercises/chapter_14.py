@@ -38,7 +38,7 @@ def text_of(model, source, limit):
 # 14.1
 
 
-@exercise(1, prompt=(6, 8, 9, 12), written=(5, 4, 7, 10))
+@exercise(prompt=(6, 8, 9, 12), written=(5, 4, 7, 10))
 def predicted_rows(answer, draw):
     prompt, written = draw.given.prompt, draw.given.written
     got = answer()
@@ -87,7 +87,7 @@ def predicted_rows(answer, draw):
 # 14.2
 
 
-@exercise(2)
+@exercise()
 def cached_numbers(answer, draw):
     for width, *depth in ((80, 1, 1), (88, 2, 3), (80, 3, 2)):
         config = TransformerConfig(
@@ -179,7 +179,7 @@ def numbers_kept(config, batch, t_len, s_len):
 # 14.3
 
 
-@exercise(3)
+@exercise()
 @expect.own_work("CachedSelfAttention", "scaled_dot_product_attention", "sdpa")
 def append_and_attend(answer, draw):
     double = {"dtype": torch.float64}
@@ -313,7 +313,7 @@ def in_parts(answer, text, matrices):
 # 14.4
 
 
-@exercise(4)
+@exercise()
 def write_and_drop(answer, draw):
     model = wild_model()
     source = draw.ids(3, 12, 9, 7)
@@ -410,7 +410,7 @@ def rows_are(read, wanted):
 # 14.5
 
 
-@exercise(5)
+@exercise()
 def rewind(answer, draw):
     model = tower(draw, 1, 3)
     read, other = draw.ids(3, 8, 2, 9), draw.ids(3, 8, 2, 9)
@@ -482,7 +482,7 @@ def counted(decoder, stay, places, held):
 # 14.6
 
 
-@exercise(6)
+@exercise()
 def accepted(answer, draw):
     model, calls = wild_model(), []
     source = draw.ids(3, 12, 7, 7)

@@ -11,7 +11,7 @@ from kit.meter import peak_bytes
 from lib.heads import MultiHeadAttention
 
 
-@exercise(1, length=(3072, 4096, 5120, 6144))
+@exercise(length=(3072, 4096, 5120, 6144))
 def predicted_mib(answer, draw):
     times = draw.given.length // 1024
     got = answer()
@@ -54,7 +54,7 @@ def predicted_mib(answer, draw):
     )
 
 
-@exercise(2, card=(80, 40, 96, 48), texts=(7, 3, 8, 5))
+@exercise(card=(80, 40, 96, 48), texts=(7, 3, 8, 5))
 def longest_text(answer, draw):
     billion = 10**9
     card, weights = draw.given.card * billion, 19_327_352_832
@@ -116,7 +116,7 @@ def one_card(answer, card, weights, layers, kv_heads, d_head, texts):
 BORROWED = ("attention", "softmax", "scaled_dot_product_attention")
 
 
-@exercise(3)
+@exercise()
 @expect.own_work(*BORROWED)
 def causal_in_blocks(answer, draw):
     n, block = draw.lots.choice([(17, 5), (19, 4), (23, 7)])
@@ -250,7 +250,7 @@ def far_from_zero(answer, draw):
     )
 
 
-@exercise(4)
+@exercise()
 def linear_encoder(answer, draw):
     q, k, v = (draw.normal(3, 2, 7, d, dtype=torch.float64) for d in (5, 5, 3))
     lengths = draw.shuffled([7, draw.whole(2, 5), 0])
@@ -309,7 +309,7 @@ def positive(x):
     return torch.where(x > 0, x + 1, x.exp())
 
 
-@exercise(5)
+@exercise()
 def to_grouped(answer, draw):
     for bias, dropout in ((True, 0.25), (False, 0.0)):
         full = MultiHeadAttention(24, 6, dropout=dropout, bias=bias)
@@ -422,7 +422,7 @@ def by_heads(had, has, name):
     )
 
 
-@exercise(6, window=(4, 3, 5, 6))
+@exercise(window=(4, 3, 5, 6))
 def WindowCache(answer, draw):
     for window in (draw.given.window, 1, 2, 20):
         q, k, v = draw.normal(3, 3, 2, 13, 5)

@@ -10,7 +10,7 @@ from kit.exercises import exercise, expect
 from lib.layers import FeedForward, LayerNorm, Residual
 
 
-@exercise(1, prompt=(9, 6, 12, 20), written=(3, 2, 4, 5))
+@exercise(prompt=(9, 6, 12, 20), written=(3, 2, 4, 5))
 def predicted_turn(answer, draw):
     prompt, written = draw.given.prompt, draw.given.written
     got = answer()
@@ -69,7 +69,7 @@ LLAMA_2 = {
 }
 
 
-@exercise(2, kv_heads=(8, 4, 2, 16))
+@exercise(kv_heads=(8, 4, 2, 16))
 def weights_of(answer, draw):
     shared = {"num_key_value_heads": draw.given.kv_heads}
     one_model(answer, LLAMA_2 | shared)
@@ -153,7 +153,7 @@ def built(fields):
     return fields["num_hidden_layers"] * count(block) + count(around)
 
 
-@exercise(3)
+@exercise()
 def key_bias(answer, draw):
     for heads, length in ((8, draw.whole(6, 9)), (6, draw.whole(3, 5))):
         got = answer(heads, length)
@@ -221,7 +221,7 @@ def slopes_by_hand(heads):
     return [2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-1, 2.0**-3]
 
 
-@exercise(4)
+@exercise()
 def both_ways(answer, draw):
     far = draw.shuffled([41, 45, 50, 57, 71, 83, 92, 101, 119])[:4]
     apart = [0, 1, 2, 5, 7, 8, 12, 90, 91, 127, 128, 999, *far]
@@ -315,7 +315,7 @@ BANNED = (
 )
 
 
-@exercise(5)
+@exercise()
 @expect.own_work(*BANNED)
 def llama_block(answer, draw):
     for heads, kv_heads, eps in ((6, 2, 0.5), (4, 4, 0.01)):
@@ -475,7 +475,7 @@ def turned(x, wrong):
     return torch.cat([pairs.real, pairs.imag], dim=-1)
 
 
-@exercise(6)
+@exercise()
 def without_mean(answer, draw):
     pairs = [one_pair(draw) for _ in range(3)]
     table = 3 + draw.normal(11, 8, dtype=torch.float64)

@@ -8,7 +8,7 @@ from kit.exercises import exercise, expect
 from lib.training import Batch
 
 
-@exercise(1, many=(6, 7, 10, 14), few=(2, 3, 5, 4))
+@exercise(many=(6, 7, 10, 14), few=(2, 3, 5, 4))
 def predicted_loss(answer, draw):
     many, few = draw.given.many, draw.given.few
     got = answer()
@@ -46,7 +46,7 @@ def predicted_loss(answer, draw):
     )
 
 
-@exercise(2, world=(8, 4, 16, 6))
+@exercise(world=(8, 4, 16, 6))
 def sent_bytes(answer, draw):
     one_bill(answer, 1, 8_192, 4_096, 48, 2, draw.given.world)
     for _ in range(3):
@@ -117,7 +117,7 @@ def one_bill(answer, batch, length, d_model, layers, bytes_each, world):
     )
 
 
-@exercise(3)
+@exercise()
 @expect.own_work("LocalHeads")
 def worker_part(answer, draw):
     x = draw.normal(2, 5, 8, dtype=torch.float64)
@@ -195,7 +195,7 @@ def one_head(x, drawn, columns, rows, heads, may_attend):
     return context @ W_o.chunk(heads)[rows]
 
 
-@exercise(4)
+@exercise()
 def ring_all_reduce(answer, draw):
     for p, size in ((3, 2), (4, 3), (5, 2), (2, 3), (1, 4)):
         vectors = [
@@ -344,7 +344,7 @@ class Speller(nn.Module):
         return (read + self.was[decoder_input]).tanh() @ self.says
 
 
-@exercise(5)
+@exercise()
 def accumulate(answer, draw):
     model, calls = Speller(draw), []
 
@@ -469,7 +469,7 @@ def put_gradient(model, old):
             weight.grad = part.view_as(weight).clone()
 
 
-@exercise(6)
+@exercise()
 def loss_of(answer, draw):
     summary = expect.beside(answer, "summary")
     expect.that(callable(summary), "write summary as well, in the same cell.")

@@ -10,7 +10,7 @@ from kit.exercises import Wrong, exercise, expect
 from kit.gallery import bug, function
 
 
-@exercise(1, random=(7, 6, 5, 9), symbols=(10, 26, 4, 12))
+@exercise(random=(7, 6, 5, 9), symbols=(10, 26, 4, 12))
 def too_good(answer, draw):
     page = [(15, draw.given.random)], draw.given.symbols
     one_line(answer, *page)
@@ -84,7 +84,7 @@ def one_line(answer, texts, symbols):
     )
 
 
-@exercise(2)
+@exercise()
 @expect.own_work("influence")
 def takes_from(answer, draw):
     triangle = torch.ones(1, 5, 5).tril() > 0
@@ -190,7 +190,7 @@ class Heard:
             )
 
 
-@exercise(3)
+@exercise()
 def padding_gap(answer, draw):
     x = draw.normal(3, 6, 8).cpu()
     lengths = draw.shuffled([6, 2, 4])
@@ -251,7 +251,7 @@ def expect_gap(answer, x, lengths, change, size, who):
     )
 
 
-@exercise(4, length=(9, 8, 7, 6))
+@exercise(length=(9, 8, 7, 6))
 def window(answer, draw):
     for length in (draw.given.length, 5):
         for size in (1, 2, length - 1, length):
@@ -334,7 +334,7 @@ def with_mask(shown):
     return attend
 
 
-@exercise(5)
+@exercise()
 def key_head(answer, draw):
     heads = draw.shuffled([0, 0, 1, 1, 2, 2])
     for order in (
@@ -415,7 +415,7 @@ def sharing(keys, values=None, causal=False):
     return attend
 
 
-@exercise(6)
+@exercise()
 def finds_wrong_attention(answer, draw):
     def examine(attend):
         if isinstance(attend, nn.Module):

@@ -1,7 +1,6 @@
 """What an exercise asks, as data: inputs, a reference, known mistakes.
 
     @asks(
-        1,
         {"q": floats("i d"), "k": floats("j d")},
         "the dot product of every query with every key.",
         {"queries are the rows, and keys the columns.": keys_first},
@@ -15,18 +14,21 @@ numbers allows. Where it does not, it is compared with the values of the
 mistakes, each known by its hint. Not taught.
 """
 
+import copy
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from kit.exercises import expect
 from kit.exercises.calls import Calls, stopped
 from kit.exercises.draw import Draw
 from kit.exercises.verdict import NotStarted, Wrong
+from lib.runtime import device
 
 ROOM = 16  # times the rounding error of the reference may be an answer's
 CLOSE = 1e-3  # of its size, by which a mistake is recognised
@@ -46,7 +48,6 @@ class Exercise:
     are the book's.
     """
 
-    number: int
     name: str
     examine: Callable
     given: dict[str, tuple]
@@ -59,13 +60,32 @@ class Exercise:
         return {name: lot.choice(v) for name, v in self.given.items()}
 
 
-def exercise(number: int, **given: tuple) -> Callable[[Callable], Exercise]:
-    """Register a description: `@exercise(2)` is the second of its chapter.
+def exercise(**given: tuple) -> Callable[[Callable], Exercise]:
+    """Register a description.
 
-    Further arguments name numbers or words that stand in the task, each with
-    the tuple of its possible values.
+    Arguments name numbers or words that stand in the task, each with the
+    tuple of its possible values.
     """
-    return lambda examine: Exercise(number, examine.__name__, examine, given)
+    return lambda examine: Exercise(examine.__name__, examine, given)
+
+
+def hunts(*also: Callable, **given: tuple) -> Callable[[Callable], Exercise]:
+    """Register a hunt: the answer is a check of the reader's own.
+
+    The function draws the implementations that this check is tried on, by
+    what each does: those that are right, and those that are wrong. `also`
+    are functions of the answer that raise `Wrong` before.
+    """
+
+    def register(build: Callable) -> Exercise:
+        def examine(answer: Callable, draw: Draw) -> None:
+            for demand in also:
+                demand(answer)
+            expect.kills_mutants(answer, *build(draw))
+
+        return Exercise(build.__name__, examine, given)
+
+    return register
 
 
 # What is drawn.
@@ -91,7 +111,7 @@ class floats:
     letters: str
 
     def drawn(self, draw: Draw, case: Case) -> Tensor:
-        shape = [case.sizes[letter] for letter in self.letters.split()]
+        shape = lengths(self.letters, case)
         x = draw.normal(*shape, dtype=case.dtype) * case.times
         if case.is_contiguous or x.ndim < 2:
             return x
@@ -106,8 +126,74 @@ class ids:
     below: str
 
     def drawn(self, draw: Draw, case: Case) -> Tensor:
-        shape = [case.sizes[letter] for letter in self.letters.split()]
+        shape = lengths(self.letters, case)
         return draw.ids(0, case.sizes[self.below] - 1, *shape)
+
+
+@dataclass(frozen=True)
+class masks:
+    """True where a query may attend: `masks("n 1 i j")`.
+
+    `has_empty`: in some rows it is True nowhere.
+    """
+
+    letters: str
+    has_empty: bool = False
+
+    def drawn(self, draw: Draw, case: Case) -> Tensor:
+        mask = draw.mask(*lengths(self.letters, case))
+        if self.has_empty:
+            mask &= draw.uniform(*mask.shape[:-1], 1) < 0.7
+        return mask
+
+
+@dataclass(frozen=True)
+class padding(masks):
+    """True at real tokens: `padding("n j")`.
+
+    Padding stands behind them at first, then in front, then anywhere.
+    """
+
+    def drawn(self, draw: Draw, case: Case) -> Tensor:
+        shape = lengths(self.letters, case)
+        low = 0 if self.has_empty else 1
+        real = torch.arange(shape[-1], device=device())
+        real = real < draw.ids(low, shape[-1], *shape[:-1], 1)
+        if case.is_given:
+            return real
+        if case.when.startswith("for "):
+            return real.flip(-1)
+        return real[..., torch.randperm(shape[-1], generator=draw.generator)]
+
+
+@dataclass(frozen=True)
+class made:
+    """What `make(draw, case)` returns: a module, a text, a list of rows.
+
+    The letters are those whose sizes it uses. A floating one is made in
+    `case.dtype`, for all cases.
+    """
+
+    make: Callable[[Draw, Case], object]
+    letters: str = ""
+    is_floating: bool = False
+
+    def drawn(self, draw: Draw, case: Case) -> object:
+        return self.make(draw, case)
+
+
+class one_of:
+    """A value of several; the first one at first."""
+
+    letters = ""
+
+    def __init__(self, *values: object) -> None:
+        self.values = values
+
+    def drawn(self, draw: Draw, case: Case) -> object:
+        return (
+            self.values[0] if case.is_given else draw.lots.choice(self.values)
+        )
 
 
 @dataclass(frozen=True)
@@ -135,6 +221,11 @@ class between(whole):
         return draw.lots.uniform(self.low, self.high)
 
 
+def lengths(letters: str, case: Case) -> list[int]:
+    """The sizes of axes; a 1 among the letters is one."""
+    return [1 if s == "1" else case.sizes[s] for s in letters.split()]
+
+
 # The cases that all exercises have.
 
 # In the first one all axes are equally long: a mistake in them is then known
@@ -154,8 +245,11 @@ CASES = {
 def stress(spec: "Spec", draw: Draw) -> Iterator[Case]:
     """The cases of an exercise, with sizes."""
     kinds = spec.inputs.values()
-    letters = {s for kind in kinds for s in kind.letters.split()}
-    has_floats = any(isinstance(kind, floats) for kind in kinds)
+    letters = {s for kind in kinds for s in kind.letters.split()} - {"1"}
+    has_floats = any(
+        isinstance(kind, floats) or getattr(kind, "is_floating", False)
+        for kind in kinds
+    )
     for name, case in CASES.items():
         is_plain = name in ("first", "again")
         if name in spec.leaves_out or not (has_floats or is_plain):
@@ -189,20 +283,20 @@ class Failure:
     inputs: Inputs
     right: object
     room: float
-    got: object = None  # nothing if it stopped
+    got: object = None
+    has_stopped: bool = False
 
     def shows(self, mistake: Callable) -> int | None:
         """1 if a mistake gives the same, None if it gives something else.
 
         0 where one of both stops, or where the mistake makes no difference.
         """
-        has_stopped = self.got is None
         try:
             value = mistake(*as_doubles(self.inputs).values())
         except (RuntimeError, ValueError, IndexError):
-            return int(has_stopped)  # for other sizes than this case has
+            return int(self.has_stopped)  # for other sizes than it has
         makes_none = fits(value, self.right, self.right, self.room)
-        if has_stopped or makes_none:
+        if self.has_stopped or makes_none:
             return 0
         room = max(self.room, CLOSE * largest(value))
         return 1 if fits(self.got, value, value, room, True) else None
@@ -212,9 +306,12 @@ class Failure:
 class Spec:
     """What makes an answer right.
 
-    `also` are further demands: functions of the answer and the inputs that
-    raise `Wrong`. `ways` say what is to be written by oneself or to be used:
-    functions of the same that return a remark, or "". A remark is no mistake.
+    `calls` says what is done with an answer and the inputs: what it gives is
+    compared, also for the reference and the mistakes. `changes` names the
+    inputs that an answer may change. `also` are further demands: functions of
+    the answer and the inputs that raise `Wrong`. `ways` say what is to be
+    written by oneself or to be used: functions of the same that return a
+    remark, or "". A remark is no mistake.
     """
 
     reference: Callable
@@ -224,6 +321,9 @@ class Spec:
     sizes: Mapping[str, tuple[int, int]]
     leaves_out: frozenset[str]
     within: float
+    calls: Callable
+    changes: tuple[str, ...]
+    may_draw: bool
     also: tuple[Callable, ...]
     ways: tuple[Callable, ...]
 
@@ -247,14 +347,15 @@ class Spec:
         self, answer: Callable, inputs: Inputs, case: Case
     ) -> "Failure | None":
         """What is wrong in one case, if anything."""
-        right = self.reference(*as_doubles(inputs).values())
-        expected = self.reference(*copied(inputs).values())
+        right = self.given(self.reference, as_doubles(inputs))
+        expected = self.given(self.reference, copied(inputs))
         room = self.room(inputs, right, expected, case.times)
         try:
-            got = called(answer, inputs)
+            got = self.called(answer, inputs)
         except Stopped as stop:
             when = f", {case.when}" if case.when else ""
-            return Failure(f"{stop.hint}{when}", inputs, right, room)
+            hint = f"{stop.hint}{when}"
+            return Failure(hint, inputs, right, room, has_stopped=True)
         if fits(got, expected, right, room):
             return None
         hint = self.look
@@ -270,7 +371,8 @@ class Spec:
         """Raise the hint of the mistake that all failures show, or theirs."""
         best, said = 0, failures[0].hint
         for hint, mistake in self.mistakes.items():
-            shown = [failure.shows(mistake) for failure in failures]
+            gives = partial(self.calls, mistake)
+            shown = [failure.shows(gives) for failure in failures]
             if None not in shown and sum(shown) > best:
                 best, said = sum(shown), hint
         raise Wrong(said)
@@ -284,23 +386,55 @@ class Spec:
         precision, what it changes by if inputs are rounded another way, and
         a unit in the last place, that of a product of two inputs.
         """
-        tensors = [x for x in inputs.values() if is_floating(x)]
-        if not tensors or not all(map(is_floating, leaves(exact))):
-            return max(self.within, 1e-9)
-        eps = torch.finfo(tensors[0].dtype).eps
+        dtypes = {x.dtype for x in numbers(inputs) if x.is_floating_point()}
+        if not dtypes or not any(map(is_floating, leaves(exact))):
+            return max(self.within, 1e-9 * max(1, largest(exact)))
+        eps = max(torch.finfo(dtype).eps for dtype in dtypes)
         lots = torch.Generator().manual_seed(0)
         moved = [far(expected, exact), eps * times**2 * largest(exact)]
         for _ in range(SHAKES):
-            shaken = {
-                name: shake(x, eps, lots)
-                for name, x in as_doubles(inputs).items()
-            }
-            moved.append(far(self.reference(*shaken.values()), exact))
+            shaken = as_doubles(inputs)
+            for x in numbers(shaken):
+                shake(x, eps, lots)
+            moved.append(far(self.given(self.reference, shaken), exact))
         return max(self.within, ROOM * max(moved))
+
+    def given(self, answer: Callable, inputs: Inputs) -> object:
+        """What is compared."""
+        return self.calls(answer, *inputs.values())
+
+    def called(self, answer: Callable, inputs: Inputs) -> object:
+        """What an answer gives, which changes nothing and gives it again."""
+        results = []
+        for _ in range(2):
+            mine = copied(inputs)
+            state = torch.get_rng_state()
+            try:
+                results.append(self.given(answer, mine))
+            except (Wrong, NotStarted):
+                raise
+            except Exception as error:
+                if isinstance(error, NotImplementedError) and not error.args:
+                    raise NotStarted("not started.") from None
+                raise Stopped(stopped(error)) from None
+            expect.that(
+                self.may_draw or torch.equal(torch.get_rng_state(), state),
+                "your code draws random numbers, or sets a seed.",
+            )
+            for name, x in inputs.items():
+                expect.that(
+                    name in self.changes or is_as_it_was(mine[name], x),
+                    f"your code changes its input {name} in place.",
+                )
+        first, second = map(tuple, map(leaves, results))
+        expect.that(
+            len(first) == len(second) and all(map(alike, first, second)),
+            "called a second time it gives something else.",
+        )
+        return results[0]
 
 
 def asks(
-    number: int,
     inputs: Mapping[str, object],
     look: str,
     mistakes: Mapping[str, Callable] | None = None,
@@ -308,6 +442,9 @@ def asks(
     sizes: Mapping[str, tuple[int, int]] | None = None,
     leaves_out: tuple[str, ...] = (),
     within: float = 0.0,
+    calls: Callable = lambda answer, *inputs: answer(*inputs),
+    changes: tuple[str, ...] = (),
+    may_draw: bool = False,
     also: tuple[Callable, ...] = (),
     ways: tuple[Callable, ...] = (),
     **given: tuple,
@@ -315,14 +452,14 @@ def asks(
     """Register what an exercise asks; the function is the reference.
 
     Args:
-        number: of the exercise in its chapter.
         inputs: for each argument what it is drawn from.
         look: where to look if no mistake is recognised.
         mistakes: what a mistake gives, by its hint.
         sizes: the least and largest size of a letter, where it matters.
         leaves_out: names of `CASES` that the exercise does not ask for.
         within: how far an answer may be off in any case.
-        also, ways: see `Spec`.
+        may_draw: an answer may draw random numbers.
+        calls, changes, also, ways: see `Spec`.
         given: names of numbers in the task, with their possible values.
     """
 
@@ -335,10 +472,13 @@ def asks(
             sizes or {},
             frozenset(leaves_out),
             within,
+            calls,
+            changes,
+            may_draw,
             also,
             ways,
         )
-        return Exercise(number, reference.__name__, spec, given)
+        return Exercise(reference.__name__, spec, given)
 
     return register
 
@@ -348,47 +488,50 @@ def asks(
 
 def copied(inputs: Inputs) -> Inputs:
     """Copies that lie in memory as the originals do."""
-    return {
-        name: x.detach().clone(memory_format=torch.preserve_format)
-        if isinstance(x, Tensor)
-        else x
-        for name, x in inputs.items()
-    }
+    return {name: copied_one(x) for name, x in inputs.items()}
+
+
+def copied_one(x: object) -> object:
+    if isinstance(x, Tensor):
+        return x.detach().clone(memory_format=torch.preserve_format)
+    if isinstance(x, list | tuple):
+        return type(x)(map(copied_one, x))
+    return copy.deepcopy(x)
+
+
+def numbers(value: object) -> Iterator[Tensor]:
+    """All tensors of an input or of several, those of modules included."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, nn.Module):
+        yield from value.state_dict().values()
+    elif isinstance(value, Mapping):
+        yield from numbers(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from numbers(one)
+
+
+def is_as_it_was(now: object, then: object) -> bool:
+    """Are an input, its numbers and a module's modes unchanged?"""
+    if isinstance(then, nn.Module):
+        modes = [
+            [(part.training, type(part)) for part in module.modules()]
+            + [p.requires_grad for p in module.parameters()]
+            for module in (now, then)
+        ]
+        if modes[0] != modes[1]:
+            return False
+    elif isinstance(then, list | tuple):
+        return len(now) == len(then) and all(map(is_as_it_was, now, then))
+    elif not isinstance(then, Tensor):
+        return True
+    pairs = zip(numbers(now), numbers(then), strict=True)
+    return all(torch.equal(a, b) for a, b in pairs)
 
 
 class Stopped(Wrong):
     """An answer stopped."""
-
-
-def called(answer: Callable, inputs: Inputs) -> object:
-    """What an answer gives, which changes nothing and gives it again."""
-    results = []
-    for _ in range(2):
-        mine = copied(inputs)
-        state = torch.get_rng_state()
-        try:
-            results.append(answer(*mine.values()))
-        except (Wrong, NotStarted):
-            raise
-        except Exception as error:
-            if isinstance(error, NotImplementedError) and not error.args:
-                raise NotStarted("not started.") from None
-            raise Stopped(stopped(error)) from None
-        expect.that(
-            torch.equal(torch.get_rng_state(), state),
-            "your code draws random numbers, or sets a seed.",
-        )
-        for name, x in inputs.items():
-            expect.that(
-                not isinstance(x, Tensor) or torch.equal(mine[name], x),
-                f"your code changes its input {name} in place.",
-            )
-    first, second = map(tuple, map(leaves, results))
-    expect.that(
-        len(first) == len(second) and all(map(alike, first, second)),
-        "called a second time it gives something else.",
-    )
-    return results[0]
 
 
 def alike(a: object, b: object) -> bool:
@@ -408,18 +551,22 @@ def is_floating(x: object) -> bool:
 
 def as_doubles(inputs: Inputs) -> Inputs:
     """Copies in float64."""
-    return {
-        name: x.double() if isinstance(x, Tensor) and is_floating(x) else x
-        for name, x in copied(inputs).items()
-    }
+    return {name: double(x) for name, x in copied(inputs).items()}
 
 
-def shake(x: object, eps: float, lots: torch.Generator) -> object:
-    """Numbers rounded another way."""
-    if not (isinstance(x, Tensor) and is_floating(x)):
-        return x
-    signs = torch.randint(0, 2, x.shape, generator=lots) * 2 - 1
-    return x * (1 + eps * signs.to(x))
+def double(x: object) -> object:
+    if isinstance(x, list | tuple):
+        return type(x)(map(double, x))
+    if isinstance(x, nn.Module) or isinstance(x, Tensor) and is_floating(x):
+        return x.double()
+    return x
+
+
+def shake(x: Tensor, eps: float, lots: torch.Generator) -> None:
+    """Round numbers another way."""
+    if is_floating(x):
+        signs = torch.randint(0, 2, x.shape, generator=lots) * 2 - 1
+        x.mul_(1 + eps * signs.to(x))
 
 
 def leaves(value: object) -> Iterator[object]:
@@ -435,13 +582,16 @@ def leaves(value: object) -> Iterator[object]:
 def far(a: object, b: object) -> float:
     """The largest distance of two results that have the same form."""
     pairs = zip(leaves(a), leaves(b), strict=True)
-    apart = (as_tensor(x) - as_tensor(y) for x, y in pairs)
-    return max((x.abs().max().item() for x in apart if x.numel()), default=0)
+    return largest(
+        [as_tensor(x) - as_tensor(y) for x, y in pairs if is_floating(x)]
+    )
 
 
 def largest(a: object) -> float:
-    sizes = (as_tensor(x) for x in leaves(a))
-    return max((x.abs().max().item() for x in sizes if x.numel()), default=0)
+    """The largest size of a finite number."""
+    all_of_them = (as_tensor(x) for x in leaves(a) if is_floating(x))
+    finite = (x[x.isfinite()].abs() for x in all_of_them)
+    return max((x.max().item() for x in finite if x.numel()), default=0.0)
 
 
 def as_tensor(x: object) -> Tensor:

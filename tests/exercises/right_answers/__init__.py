@@ -1,0 +1,1 @@
+"""Right answers by other routes than the book's, by what is unusual."""
