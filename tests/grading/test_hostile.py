@@ -295,7 +295,7 @@ def test_the_library_is_the_teachers(box):
 
 
 HONEST = solutions("window_mask")["window_mask"]
-CALL = 'from kit.exercises import check\ncheck("4.1", window_mask)'
+CALL = 'from kit.exercises import check\ncheck("window_mask", window_mask)'
 ROWS = """
 def check(name, row):
     return row

@@ -173,4 +173,4 @@ def test_each_answer_earns_its_points(graded):
 
 def test_the_feedback_shows_the_hint(graded):
     path = graded.course / "feedback" / "ben" / "masks" / f"{CHAPTER}.html"
-    assert "4.1 window_mask: not yet." in path.read_text(encoding="utf-8")
+    assert "window_mask: not yet." in path.read_text(encoding="utf-8")
