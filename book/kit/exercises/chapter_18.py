@@ -6,140 +6,101 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from kit.exercises import Wrong, exercise, expect
+from kit.exercises import expect
+from kit.exercises.contract import (
+    asks,
+    by_oneself,
+    floats,
+    hunts,
+    made,
+    masks,
+    whole,
+)
 from kit.gallery import bug, function
 
 
-@exercise(random=(7, 6, 5, 9), symbols=(10, 26, 4, 12))
-def too_good(answer, draw):
-    page = [(15, draw.given.random)], draw.given.symbols
-    one_line(answer, *page)
-    for _ in range(3):
-        texts = [(draw.whole(8, 20), draw.whole(1, 7)) for _ in range(3)]
-        one_line(answer, [(5, 4), *texts], draw.whole(3, 40))
-    one_line(answer, [(4, 4)], 2)
-    known = [(5, 0), (draw.whole(3, 9), 0)]
-    expect.that(
-        not answer(0.0, known, 7),
-        "where every place can be known, a loss of 0 is honest: only below "
-        "the entropy is too good.",
-    )
+def drawn_texts(draw, case):
+    """A text of the page's length at first, then several."""
+    if case.is_given:
+        return [(15, draw.given.random)]
+    return [(draw.whole(8, 20), draw.whole(1, 7)) for _ in range(3)]
 
 
-def one_line(answer, texts, symbols):
-    """Where does the answer begin to call a loss honest?"""
-    expect.that(
-        not answer(50.0, texts, symbols),
-        "a loss of 50 is called too good: too good is what lies below.",
-    )
+def line(answer, texts, symbols):
+    """The loss below which an answer says that it is too good."""
     low, high = 0.0, 50.0
-    for _ in range(40):
+    for _ in range(60):
         middle = (low + high) / 2
         if answer(middle, texts, symbols):
             low = middle
         else:
             high = middle
-    places = [n for n, _ in texts]
-    random = [n for _, n in texts]
-    share = sum(random) / sum(places)
-    mean = sum(a / b for a, b in zip(random, places, strict=True)) / len(texts)
-    known = max(1, sum(places) - sum(random))
-    cost = math.log(symbols)
-    expect.close(
-        low,
-        share * cost,
-        f"for texts of {texts} and {symbols} symbols you draw the line at "
-        f"{low:.3f}; an honest model can reach {share * cost:.3f}.",
-        [
-            (
-                mean * cost,
-                "a long text has more places: average over places, not over "
-                "texts.",
-            ),
-            (
-                share * math.log2(symbols),
-                "the cross-entropy is measured with the natural logarithm, "
-                "and your line in bits.",
-            ),
-            (
-                cost,
-                "not every place is random: those that can be known cost "
-                "nothing.",
-            ),
-            (
-                sum(random) / known * cost,
-                "the mean goes over all places, not over the known ones.",
-            ),
-            (
-                share * (1 - 1 / symbols),
-                "each symbol has the probability 1/n, and what that costs is "
-                "its logarithm.",
-            ),
-            (
-                random[0] / places[0] * cost,
-                f"you look at the first of {len(texts)} texts only.",
-            ),
-        ],
-        tolerance=1e-4,
+    return low
+
+
+def zero_is_honest(answer, texts, symbols):
+    known = [(places, 0) for places, _ in texts]
+    expect.that(
+        not answer(0.0, known, symbols),
+        "where every place can be known, a loss of 0 is honest: only below "
+        "the entropy is too good.",
     )
 
 
-@exercise()
-@expect.own_work("influence")
-def takes_from(answer, draw):
-    triangle = torch.ones(1, 5, 5).tril() > 0
-    masks = triangle, triangle.mT, torch.eye(5)[None] > 0
-    masks += (draw.mask(1, 5, 5).cpu() | masks[2],)
-    for mask in masks:
-        one_table(answer, draw, by_torch, mask, mask[0])
-        one_table(answer, draw, after_softmax, mask, mask[0])
-    one_table(answer, draw, inverted, triangle, ~triangle[0])
-    one_table(answer, draw, by_torch, triangle, triangle[0], size=0.002)
+def below(cost, over=lambda places, random: sum(random) / sum(places)):
+    """Too good is what lies below a share of this cost of a symbol."""
+
+    def too_good(loss, texts, symbols):
+        places, random = zip(*texts, strict=True)
+        return loss < over(places, random) * cost(symbols)
+
+    return too_good
 
 
-def one_table(answer, draw, attend, mask, right, size=1.0):
-    """Who takes something from whom, in an attention that we know."""
-    x = size * draw.normal(1, 5, 8).cpu()
-    with expect.untouched(x, hint="x is left shouting: change a copy of it."):
-        got = answer(attend, x, mask)
-    expect.tensor(got, (5, 5), torch.bool, "the table")
-    mistakes = [
-        (
-            mask[0],
-            "that is the mask you were given; whether the attention follows "
-            "it is the question.",
+def means_of_texts(places, random):
+    shares = [r / p for p, r in zip(places, random, strict=True)]
+    return sum(shares) / len(shares)
+
+
+def over_known(places, random):
+    return sum(random) / max(1, sum(places) - sum(random))
+
+
+@asks(
+    {"texts": made(drawn_texts), "symbols": whole(3, 40, given="symbols")},
+    "an honest model pays log(symbols) at a random place and nothing at a "
+    "known one, on average over all places.",
+    {
+        "too good is what lies below, and you call a loss of 50 too good.": (
+            lambda loss, *rest: not below(math.log)(loss, *rest)
         ),
-        (~right, "your True says who does not hear."),
-        (
-            right.T,
-            "rows are outputs and columns are the tokens that shout; yours "
-            "are exchanged.",
+        "a long text has more places: average over places, not over texts.": (
+            below(math.log, means_of_texts)
         ),
-    ]
-    if attend is after_softmax and (got | right == got).all():
-        mistakes.append(
-            (
-                got,
-                "a token that only counts in the sum moves the output a "
-                "little: how large can it become if nobody takes its value?",
-            )
-        )
-    wrong = (got != right).nonzero().tolist()
-    i, j = wrong[0] if wrong else (0, 0)
-    if (got & right == got).all():
-        hint = f"output {i} takes something of token {j}, and you miss it. "
-        if size == 1.0:
-            hint += "A shout can get a very negative score: with either sign?"
-        else:
-            hint += f"The numbers of x are near {size} here: what is loud "
-            hint += "beside them?"
-        mistakes = [(got, hint), *mistakes][:: -1 if got.any() else 1]
-    expect.close(
-        got,
-        right,
-        f"output {i} takes nothing of token {j}, and your table says so.",
-        mistakes,
-    )
+        "the cross-entropy is measured with the natural logarithm, and your "
+        "line in bits.": below(math.log2),
+        "not every place is random: those that can be known cost nothing.": (
+            below(math.log, lambda places, random: 1)
+        ),
+        "the mean goes over all places, not over the known ones.": (
+            below(math.log, over_known)
+        ),
+        "each symbol has the probability 1/n, and what that costs is its "
+        "logarithm.": below(lambda symbols: 1 - 1 / symbols),
+        "you look at the first text only.": (
+            below(math.log, lambda places, random: random[0] / places[0])
+        ),
+    },
+    calls=line,
+    also=(zero_is_honest,),
+    random=(7, 6, 5, 9),
+    symbols=(10, 26, 4, 12),
+)
+def too_good(loss, texts, symbols):
+    costs = []
+    for places, random in texts:
+        costs += [math.log(symbols)] * random + [0.0] * (places - random)
+    return loss < math.fsum(costs) / len(costs)
 
 
 def by_torch(x, may_attend):
@@ -158,271 +119,310 @@ def after_softmax(x, may_attend):
     return (weights * may_attend) @ x
 
 
-class Heard:
-    """An attention that notes how it is called and adds a known gap."""
+def tables(answer, x, may_attend):
+    """Those of three attentions, for loud texts and for faint ones."""
+    found = []
+    for attend in (by_torch, inverted, after_softmax):
+        for text in (x, 0.002 * x):
+            table = answer(attend, text, may_attend)
+            expect.tensor(table, may_attend.shape[1:], torch.bool, "the table")
+            expect.that(
+                attend is not after_softmax or not table.all(),
+                "a token that only counts in the sum moves the output a "
+                "little: how large can it become if nobody takes its value?",
+            )
+            found.append(table)
+    return found
 
-    def __init__(self, lengths, change):
-        self.lengths, self.change = lengths, change
-        self.wrong, self.alone = "", []
+
+def heard(attend, may_attend):
+    return may_attend[0] ^ (attend is inverted)
+
+
+@asks(
+    {"x": floats("1 i d"), "may_attend": masks("1 i i")},
+    "some entries are wrong. A shout can get a very negative score: with "
+    "either sign?",
+    {
+        "that is the mask you were given; whether the attention follows it "
+        "is the question.": lambda attend, x, mask: mask[0],
+        "your True says who does not hear.": (
+            lambda attend, x, mask: ~heard(attend, mask)
+        ),
+        "rows are outputs and columns are the tokens that shout; yours are "
+        "exchanged.": lambda attend, x, mask: heard(attend, mask).T,
+        "you hear nobody where the numbers of x are near 0.002: what is loud "
+        "beside them?": (
+            lambda attend, x, mask: (
+                heard(attend, mask) & (x.abs().max() > 0.05)
+            )
+        ),
+    },
+    sizes={"i": (5, 7), "d": (6, 9)},
+    calls=tables,
+    ways=(by_oneself("influence"),),
+)
+def takes_from(attend, x, may_attend):
+    return heard(attend, may_attend)
+
+
+class Moved:
+    """A right attention that moves each sentence of a batch by so much."""
+
+    def __init__(self, lengths, moves):
+        self.lengths, self.moves, self.alone = lengths, moves, []
 
     def __call__(self, x, may_attend):
-        """Right, but for the change to the whole batch."""
+        expect.tensor(may_attend, None, torch.bool, "the mask")
         if len(x) == 1:
             self.alone.append(x.shape[1])
-            if getattr(may_attend, "dtype", None) != torch.bool:
-                self.wrong = "a mask is boolean, also where all is shown."
             return by_torch(x, may_attend)
-        self.look_at(may_attend.expand(len(x), -1, -1)[:, 0].tolist())
-        return by_torch(x, may_attend).nan_to_num() + self.change
-
-    def look_at(self, shown):
-        """Is it the padding that the mask of the batch hides?"""
-        width = len(shown[0])
-        real = [[t < n for t in range(width)] for n in self.lengths]
-        if shown == [[not seen for seen in row] for row in real]:
-            self.wrong = "True means may attend, and your mask shows PAD."
-        elif shown != real:
-            row = next(n for n, r in enumerate(real) if r != shown[n])
-            self.wrong = (
-                f"sentence {row} has "
-                f"{expect.plural(self.lengths[row], 'token')}, and your "
-                f"mask shows {sum(shown[row])}."
-            )
-
-
-@exercise()
-def padding_gap(answer, draw):
-    x = draw.normal(3, 6, 8).cpu()
-    lengths = draw.shuffled([6, 2, 4])
-    pad = torch.arange(6) >= torch.tensor(lengths)[:, None]
-    noise = 100.0 * pad[:, :, None].expand(3, 6, 8)  # rows of PAD do not count
-    expect_gap(answer, x, lengths, noise, 0.0, "nobody")
-    for n, length in enumerate(lengths):
-        for size in (1.0, -1.0):
-            change = noise.clone()
-            change[n, length - 1, draw.whole(0, 7)] = size
-            expect_gap(answer, x, lengths, change, size, n)
-    unlike = draw.normal(3, 1, 1).cpu().abs() + 0.1
-    change = noise + unlike * ~pad[:, :, None]
-    expect_gap(answer, x, lengths, change, unlike.max().item(), "all")
-
-
-def expect_gap(answer, x, lengths, change, size, who):
-    """The padded batch is wrong by so much, for one sentence or all."""
-    attend = Heard(lengths, change)
-    with expect.untouched(x):
-        got = answer(attend, x, list(lengths))
-    expect.that(not attend.wrong, attend.wrong)
-    expect.that(
-        sorted(attend.alone) == sorted(lengths),
-        f"alone, without their padding, sentences have {sorted(lengths)} "
-        f"tokens; yours came with {sorted(attend.alone)}.",
-    )
-    expect.that(
-        isinstance(got, int | float),
-        f"return a plain number; yours is a {type(got).__name__}.",
-    )
-    shift = f"the batch moves sentence {who} by {size:.3f}"
-    if who == "nobody":
-        shift = "the batch moves no real token"
-    mistakes = [
-        (
-            abs(size) / 3,
-            f"{shift}, and the largest difference is asked, not the mean "
-            "over the sentences.",
-        ),
-    ]
-    if got > 50:
-        hint = "rows of PAD do not count: cut them off in the batch, too."
-        mistakes = [(got, hint)]
-    elif who == "all":
-        mistakes = []
-    elif size < 0 and got <= 0:
-        hint = f"{shift}: downwards counts as much as upwards."
-        mistakes.append((got, hint))
-    elif got == 0 or abs(got) < 1e-5:
-        hint = f"{shift}, and you do not see it: ask every sentence."
-        mistakes.append((got, hint))
-    expect.close(
-        float(got),
-        abs(size),
-        f"{shift}; your gap is {got:.3f}.",
-        mistakes,
-    )
-
-
-@exercise(length=(9, 8, 7, 6))
-def window(answer, draw):
-    for length in (draw.given.length, 5):
-        for size in (1, 2, length - 1, length):
-            one_window(answer, length, size)
-    i = torch.arange(9)
-    back = i[:, None] - i
-    late = (i[:, None] < 4) | ((back >= 0) & (back < 3))
-    hole = (back >= 0) & (back < 3) & ((i[:, None] != 5) | (back != 1))
-    wider = (back >= 0) & (back < torch.where(i < 6, 2, 3)[:, None])
-    for shown, hint in (
-        (
-            (back == 0) | (back == 2),
-            "the last token hears itself and the one two places back, and "
-            "none between: that is no window.",
-        ),
-        (back.abs() < 3, "tokens hear later ones: that is no window."),
-        (
-            (back >= -1) & (back < 2),
-            "all but the last token hear the next one: that is no window.",
-        ),
-        (
-            ((back >= 0) & (back < 3)) | ((i == 0) & (back >= 0)),
-            "everybody also hears token 0, so a gap lies in the middle: that "
-            "is no window.",
-        ),
-        (
-            late,
-            "the last token has a window of 3, the first four tokens hear "
-            "everybody: look at all rows.",
-        ),
-        (
-            hole,
-            "token 5 hears itself and token 3, and token 4 is left out: look "
-            "at all rows.",
-        ),
-        (
-            wider,
-            "the last tokens hear 3 and those before them 2: a window is as "
-            "wide for everybody.",
-        ),
-    ):
-        got = answer(with_mask(shown), 9, 8)
-        expect.that(got is None, f"{hint} You return {got}.")
-
-
-def one_window(answer, length, size):
-    """A causal attention that looks back so far."""
-    i = torch.arange(length)
-    back = i[:, None] - i
-    got = answer(with_mask((back >= 0) & (back < size)), length, 8)
-    seen = f"{length} tokens with a window of {size}"
-    if got is None and size == length:
-        raise Wrong(
-            "an attention that hears everything before it has a window as "
-            "long as the text."
+        shown = may_attend.expand(len(x), -1, -1)[:, 0]
+        lengths = torch.tensor(self.lengths)[:, None]
+        real = (torch.arange(x.shape[1]) < lengths).to(x.device)
+        expect.that(
+            not torch.equal(shown, ~real),
+            "True means may attend, and your mask shows PAD.",
         )
-    expect.that(
-        got is not None, f"{seen} give None, and it is a window: in each row."
-    )
-    expect.that(
-        got != size - 1,
-        f"{seen} give {got}: a token hears itself, and that counts.",
-    )
-    expect.that(
-        type(got) is int,
-        f"a number of tokens is an int; yours is a {type(got).__name__}.",
-    )
-    expect.that(got == size, f"{seen} give {got}: count the last row.")
+        expect.that(
+            torch.equal(shown, real),
+            f"of {self.lengths} tokens, your mask shows "
+            f"{shown.sum(-1).tolist()}.",
+        )
+        moved = by_torch(x, may_attend) + self.moves[:, None, None]
+        return moved.masked_fill(~real[:, :, None], 100.0)
 
 
-def with_mask(shown):
+def gaps(answer, x, lengths, moves):
+    """Those of batches of which one sentence is moved, or all, or none."""
+    found = []
+    for move in (*torch.diag(moves), moves, 0 * moves):
+        attend = Moved(lengths, move)
+        found.append(answer(attend, x, list(lengths)))
+        expect.that(
+            sorted(attend.alone) in ([], sorted(lengths)),
+            f"alone, without their padding, sentences have {sorted(lengths)} "
+            f"tokens; yours came with {sorted(attend.alone)}.",
+        )
+    return found
+
+
+def drawn_lengths(draw, case):
+    n, i = case.sizes["n"], case.sizes["i"]
+    return draw.shuffled([i, *(draw.whole(1, i - 1) for _ in range(n - 1))])
+
+
+def drawn_moves(draw, case):
+    sizes = [draw.lots.uniform(0.5, 1.5) for _ in range(case.sizes["n"])]
+    sizes[0] *= -1
+    return torch.tensor(sizes, dtype=case.dtype)
+
+
+@asks(
+    {
+        "x": floats("n i d"),
+        "lengths": made(drawn_lengths, "n i"),
+        "moves": made(drawn_moves, "n"),
+    },
+    "the gap is the largest difference between a real row of the batch and "
+    "the same row alone.",
+    {
+        "rows of PAD do not count: cut them off in the batch, too.": (
+            lambda attend, x, lengths: 100.0
+        ),
+        "the largest difference is asked, not the mean over the sentences.": (
+            lambda attend, x, lengths: attend.moves.abs().mean().item()
+        ),
+        "downwards counts as much as upwards.": (
+            lambda attend, x, lengths: attend.moves.max().item()
+        ),
+        "ask every sentence: you look at the last one only.": (
+            lambda attend, x, lengths: attend.moves[-1].abs().item()
+        ),
+    },
+    sizes={"n": (2, 4), "i": (4, 7)},
+    within=1e-4,
+    calls=gaps,
+)
+def padding_gap(attend, x, lengths):
+    return attend.moves.abs().max().item()
+
+
+class Shows:
     """Self-attention that shows just that."""
 
-    def attend(x):
+    def __init__(self, shown, window):
+        self.shown, self.window = shown, window
+
+    def __call__(self, x):
         expect.that(
             len(x) == 1, f"attend takes one text, and you give it {len(x)}."
         )
-        return by_torch(x, shown[: x.shape[1], : x.shape[1]])
-
-    return attend
+        return by_torch(x, self.shown[: x.shape[1], : x.shape[1]])
 
 
-@exercise()
-def key_head(answer, draw):
-    heads = draw.shuffled([0, 0, 1, 1, 2, 2])
-    for order in (
-        [0, 0, 0, 1, 1, 1],
-        [0, 1, 0, 1, 0, 1],
-        [2, 2, 0, 1, 1, 0],
-        heads,
-        [0, 0],
-    ):
-        one_sharing(answer, order, sharing(order))
-        one_sharing(answer, order, sharing(order, causal=True))
-    for keys, values in (
-        ([0, 0, 1, 1], [0, 1, 0, 1]),
-        ([0, 0, 1, 1], [1, 1, 0, 0]),
-        ([0, 1, 1, 0], [0, 1, 1, 1]),
-    ):
-        expect.refusal(
-            f"with keys of the heads {keys} and values of {values} nothing "
-            "is raised: ask about both.",
-            lambda k=keys, v=values: answer(sharing(k, v), 4, 2, 4),
-            ValueError,
-        )
+def windows(answer, length, width):
+    """What is found of attentions with a window, and of those without."""
+    i = torch.arange(length)
+    back = i[:, None] - i
+    past, two, three = back >= 0, back < 2, back < 3
+    late = i[:, None] >= length - 2
+    attentions = [
+        *(Shows(past & (back < n), n) for n in (1, 2, length - 1, length)),
+        Shows((back == 0) | (back == 2), None),
+        Shows(back.abs() < 3, None),
+        Shows((back >= -1) & two, None),
+        Shows((past & two) | ((i == 0) & past), None),
+        Shows((past & three) | ~late, None),
+        Shows(past & three & (late | (back != 1)), None),
+        Shows(past & three & (late | two), None),
+    ]
+    return [answer(attend, length, width) for attend in attentions]
 
 
-def one_sharing(answer, order, attend):
-    """Heads of keys and values are shared alike."""
-    heads, key_heads = len(order), max(order) + 1
-    with expect.stops(
-        f"keys and values are shared alike, as {order}, and you raise a "
-        "ValueError. Does your change of the keys move every output?",
-        (ValueError,),
-    ):
-        got = answer(attend, heads, key_heads, 4)
-    expect.that(
-        isinstance(got, list | tuple) and len(got) == heads,
-        f"for {heads} query heads you return {got}: one number each, "
-        "the key head that it uses.",
-    )
-    got = list(got)
-    expect.that(
-        None not in got,
-        f"you find {got}: for None, none of your changes moved its output. "
-        "What is the same for all keys, a softmax does not see.",
-    )
-    for guess, name in (
-        ([h * key_heads // heads for h in range(heads)], "blocks"),
-        ([h % key_heads for h in range(heads)], "turns"),
-    ):
-        expect.that(
-            got == order or got != guess,
-            f"you say that heads are shared in {name}; this attention "
-            f"shares them as {order}. Ask it.",
-        )
-    expect.that(
-        got == order, f"the heads are shared as {order}, and you find {got}."
-    )
+def last_row(attend, length, width):
+    return int(attend.shown[-1].sum())
 
 
-def sharing(keys, values=None, causal=False):
-    """An attention whose query heads use these heads of k and v.
+@asks(
+    {
+        "length": whole(6, 10, given="length"),
+        "width": whole(6, 12),
+    },
+    "ask every token, and compare with the table of a window: nobody hears a "
+    "later token, none is left out between, and each hears equally many.",
+    {
+        "a token hears itself, and that counts.": lambda attend, *rest: (
+            attend.window and attend.window - 1
+        ),
+        "an attention that hears everything before it has a window as long "
+        "as the text.": lambda attend, length, width: (
+            None if attend.window == length else attend.window
+        ),
+        "count the last row: the tokens, not all pairs.": (
+            lambda attend, *rest: attend.window and int(attend.shown.sum())
+        ),
+        "you look at the last token only: look at all rows.": (
+            lambda attend, length, width: (
+                None
+                if attend.shown[-1].int().diff().lt(0).any()
+                else last_row(attend, length, width)
+            )
+        ),
+        "somebody hears the next token: that is no window.": (
+            lambda attend, length, width: (
+                attend.window
+                or (2 if attend.shown[0, :3].tolist() == [1, 1, 0] else None)
+            )
+        ),
+        "everybody also hears token 0, so a gap lies in the middle: that is "
+        "no window.": lambda attend, length, width: (
+            attend.window
+            or (
+                2
+                if attend.shown[:, 0].all()
+                and not (
+                    attend.shown.triu(1).any() or attend.shown[-1, 1:-2].any()
+                )
+                else None
+            )
+        ),
+    },
+    calls=windows,
+    length=(9, 8, 7, 6),
+)
+def window(attend, length, width):
+    return attend.window
+
+
+class Shared:
+    """Attention whose query heads use these heads of keys and of values.
 
     Its numbers are rounded: what only moves the last digits is not seen.
     """
-    values = keys if values is None else values
 
-    def attend(q, k, v):
-        wanted = (1, len(keys), k.shape[2], k.shape[3])
+    def __init__(self, keys, values, causal):
+        self.keys, self.values, self.causal = keys, values, causal
+
+    def __call__(self, q, k, v):
+        wanted = (1, len(self.keys), k.shape[2], k.shape[3])
         expect.that(
             tuple(q.shape) == wanted and k.shape == v.shape and len(k) == 1,
             f"attend takes q of the shape {wanted}, and you give it "
             f"{tuple(q.shape)}; k and v have one text, too.",
         )
-        out = F.scaled_dot_product_attention(
-            q, k[:, keys], v[:, values], is_causal=causal
-        )
-        return out.round(decimals=4)
-
-    return attend
+        k, v = k[:, self.keys], v[:, self.values]
+        return F.scaled_dot_product_attention(
+            q, k, v, is_causal=self.causal
+        ).round(decimals=3)
 
 
-@exercise()
-def finds_wrong_attention(answer, draw):
-    def examine(attend):
-        if isinstance(attend, nn.Module):
-            attend.eval()
-        answer(attend)
+def found(answer, orders, width):
+    """What is found of each sharing; None where a ValueError is raised."""
+    results = []
+    for keys, values, causal in orders:
+        many = max(*keys, *values) + 1
+        attend = Shared(keys, values, causal)
+        try:
+            results.append(answer(attend, len(keys), many, width))
+        except ValueError:
+            results.append(None)
+            expect.that(
+                keys != values,
+                f"keys and values are shared alike, as {keys}, and you raise "
+                "a ValueError. Does your change of the keys move every "
+                "output?",
+            )
+    return results
 
-    expect.kills_mutants(examine, RIGHT | {"is a module": Dropped(0.1)}, WRONG)
+
+def drawn_orders(draw, case):
+    """Blocks, turns, and others; then keys and values of other heads."""
+    heads = draw.shuffled([0, 0, 1, 1, 2, 2])
+    alike = [[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1], heads, [0, 0]]
+    both = [
+        (order, order, causal) for order in alike for causal in (False, True)
+    ]
+    other = [heads[1:] + heads[:1], [2 - head for head in heads], [1, 0, 1]]
+    unlike = [(heads, order, False) for order in other[:2] if order != heads]
+    return both + unlike + [([0, 1, 1], other[2], False)]
+
+
+def if_alike(guess):
+    """A guess, where keys and values are shared alike."""
+
+    def key_head(attend, heads, key_heads, d_head):
+        if attend.keys != attend.values:
+            raise ValueError("keys of one head, values of another")
+        return [guess(attend, h, heads, key_heads) for h in range(heads)]
+
+    return key_head
+
+
+@asks(
+    {"orders": made(drawn_orders), "width": whole(3, 6)},
+    "ask the attention: change the keys of one head, then its values, and "
+    "see whose output moves.",
+    {
+        "keys of one head with values of another raise nothing in yours: ask "
+        "about both.": lambda attend, *sizes: attend.values,
+        "you say that heads are shared in blocks; ask this attention.": (
+            if_alike(lambda attend, h, heads, many: h * many // heads)
+        ),
+        "you say that heads are shared in turns; ask this attention.": (
+            if_alike(lambda attend, h, heads, many: h % many)
+        ),
+        "none of your changes of the keys moves an output: what is the same "
+        "for all keys, a softmax does not see.": (
+            lambda attend, heads, many, width: [None] * heads
+        ),
+    },
+    calls=found,
+)
+def key_head(attend, query_heads, key_heads, d_head):
+    if attend.keys != attend.values:
+        raise ValueError("keys of one head, values of another")
+    return attend.keys
 
 
 def by_loops(q, k, v, may_attend):
@@ -537,47 +537,57 @@ def of_gallery(name):
     return function(bug(name).wrong)
 
 
-RIGHT = {
-    "is PyTorch's own": F.scaled_dot_product_attention,
-    "goes query by query": by_loops,
-    "uses einsum in float64": by_einsum,
-    "reads the keys in blocks": in_blocks,
-    "gives 0 to a query without a key": with_more,
-    "adds minus infinity to hidden scores": added,
-}
-WRONG = {
-    "shows what it should hide": of_gallery("the mask is inverted"),
-    "makes the mask and throws it away": of_gallery(
-        "the mask is made and thrown away"
-    ),
-    "hides queries instead of keys": of_gallery(
-        "it hides the queries, not the keys"
-    ),
-    "hides with a score of 0": of_gallery("hidden scores become 0, not -inf"),
-    "masks after the softmax": of_gallery("the mask comes after the softmax"),
-    "uses the first sentence's mask for all": first_sentence,
-    "leaves the last key out": last_key_lost,
-    "forgets the scale": of_gallery("the scale is forgotten"),
-    "divides by the square root of 8, whatever the width": (
-        lambda q, k, v, m: with_more(q, k, v, m, scale=8**-0.5)
-    ),
-    "lets the softmax run over the queries": of_gallery(
-        "the softmax runs over the queries"
-    ),
-    "lets the softmax run over the heads": of_gallery(
-        "the softmax runs over the heads"
-    ),
-    "averages keys, not values": lambda q, k, v, m: with_more(q, k, k, m),
-    "hides with -20, which large scores outweigh": of_gallery(
-        "a finite number hides"
-    ),
-    "overflows where scores are large": of_gallery("the softmax overflows"),
-    "rounds to eight binary digits inside": half_inside,
-    "raises an error in float16": of_gallery("-1e9 in float16"),
-    "gives NaN in float16": adds_a_penalty,
-    "drops weights in evaluation, too": Dropped(0.1, always=True),
-    "leaves the mask out in evaluation": Dropped(
-        0.0, masks_in_evaluation=False
-    ),
-    "scales the queries in place": scales_in_place,
-}
+@hunts()
+def finds_wrong_attention(draw):
+    right = {
+        "is PyTorch's own": F.scaled_dot_product_attention,
+        "goes query by query": by_loops,
+        "uses einsum in float64": by_einsum,
+        "reads the keys in blocks": in_blocks,
+        "gives 0 to a query without a key": with_more,
+        "adds minus infinity to hidden scores": added,
+        "is a module": Dropped(0.1).eval(),
+    }
+    wrong = {
+        "shows what it should hide": of_gallery("the mask is inverted"),
+        "makes the mask and throws it away": of_gallery(
+            "the mask is made and thrown away"
+        ),
+        "hides queries instead of keys": of_gallery(
+            "it hides the queries, not the keys"
+        ),
+        "hides with a score of 0": of_gallery(
+            "hidden scores become 0, not -inf"
+        ),
+        "masks after the softmax": of_gallery(
+            "the mask comes after the softmax"
+        ),
+        "uses the first sentence's mask for all": first_sentence,
+        "leaves the last key out": last_key_lost,
+        "forgets the scale": of_gallery("the scale is forgotten"),
+        "divides by the square root of 8, whatever the width": (
+            lambda q, k, v, m: with_more(q, k, v, m, scale=8**-0.5)
+        ),
+        "lets the softmax run over the queries": of_gallery(
+            "the softmax runs over the queries"
+        ),
+        "lets the softmax run over the heads": of_gallery(
+            "the softmax runs over the heads"
+        ),
+        "averages keys, not values": lambda q, k, v, m: with_more(q, k, k, m),
+        "hides with -20, which large scores outweigh": of_gallery(
+            "a finite number hides"
+        ),
+        "overflows where scores are large": of_gallery(
+            "the softmax overflows"
+        ),
+        "rounds to eight binary digits inside": half_inside,
+        "raises an error in float16": of_gallery("-1e9 in float16"),
+        "gives NaN in float16": adds_a_penalty,
+        "drops weights in evaluation, too": Dropped(0.1, always=True).eval(),
+        "leaves the mask out in evaluation": Dropped(
+            0.0, masks_in_evaluation=False
+        ).eval(),
+        "scales the queries in place": scales_in_place,
+    }
+    return right, wrong

@@ -310,8 +310,8 @@ class Spec:
     compared, also for the reference and the mistakes. `changes` names the
     inputs that an answer may change. `also` are further demands: functions of
     the answer and the inputs that raise `Wrong`. `ways` say what is to be
-    written by oneself or to be used: functions of the same that return a
-    remark, or "". A remark is no mistake.
+    written by oneself or to be used: functions of what `calls` makes of it,
+    and the inputs, that return a remark, or "". A remark is no mistake.
     """
 
     reference: Callable
@@ -340,7 +340,8 @@ class Spec:
             for _, inputs in cases:
                 demand(answer, *copied(inputs).values())
         first = cases[0][1]
-        remarks = (way(answer, *copied(first).values()) for way in self.ways)
+        runs = partial(self.calls, answer)
+        remarks = (way(runs, *copied(first).values()) for way in self.ways)
         return " ".join(filter(None, remarks))
 
     def tried(
