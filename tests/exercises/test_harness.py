@@ -4,6 +4,7 @@ import inspect
 import math
 import random
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -20,7 +21,19 @@ from kit.exercises import (
     judge,
 )
 from kit.exercises.calls import BOOK
-from kit.exercises.contract import asks, by_oneself, floats, uses
+from kit.exercises.contract import (
+    CASES,
+    asks,
+    by_oneself,
+    floats,
+    hunts,
+    made,
+    masks,
+    one_of,
+    padding,
+    uses,
+    whole,
+)
 from tools.exercises.tasks import (
     Outcome,
     Task,
@@ -628,3 +641,102 @@ def test_a_way_is_remarked_and_costs_nothing(asked, capsys, monkeypatch):
     )
     check("it", plainly)
     assert capsys.readouterr().out == "mean: right.\n"
+
+
+def test_masks_are_drawn_as_they_say():
+    case = replace(CASES["first"], sizes={"n": 40, "i": 3, "j": 5})
+    mask = masks("n 1 i j").drawn(Draw(0), case)
+    assert mask.shape == (40, 1, 3, 5) and mask.dtype == torch.bool
+    assert mask.any(-1).all() and not mask.all()
+    empty = masks("n 1 i j", has_empty=True).drawn(Draw(0), case)
+    assert not empty.any(-1).all() and empty.any()
+    behind = padding("n j").drawn(Draw(0), case)
+    assert (behind.int().diff() <= 0).all() and behind.any(-1).all()
+    front = padding("n j").drawn(Draw(0), replace(case, pads="in front"))
+    assert front.equal(behind.flip(-1))
+    anywhere = padding("n j").drawn(Draw(0), replace(case, pads="anywhere"))
+    assert (anywhere.int().diff() > 0).any() and (anywhere < front).any()
+
+
+def small_layer(draw, case):
+    return torch.nn.Linear(3, case.sizes["e"], bias=False).to(case.dtype)
+
+
+@asks(
+    {
+        "layer": made(small_layer, "e", is_floating=True),
+        "x": made(lambda draw, case: draw.normal(2, 3, dtype=case.dtype)),
+        "twice": one_of(True, False),
+    },
+    "it is something else.",
+    {"it is to be done twice.": lambda layer, x, twice: lambda: layer(x)},
+    calls=lambda answer, *inputs: answer(*inputs)(),
+)
+def layered(layer, x, twice):
+    return lambda: (1 + twice) * layer(x)
+
+
+def in_training(layer, x, twice):
+    layer.eval()
+    return layered.examine.reference(layer, x, twice)
+
+
+def in_place(layer, x, twice):
+    layer.weight.data *= 1 + twice
+    return lambda: layer(x)
+
+
+def at_random(layer, x, twice):
+    torch.manual_seed(0)
+    return layered.examine.reference(layer, x, twice)
+
+
+@pytest.mark.parametrize(
+    "answer, hint",
+    [
+        (lambda layer, x, twice: lambda: layer(x), "it is to be done twice"),
+        (lambda layer, x, twice: lambda: 2 * layer(x), "right at first, but"),
+        (in_training, "your code changes its input layer"),
+        (in_place, "your code changes its input layer"),
+        (at_random, "your code draws random numbers, or sets a seed"),
+    ],
+)
+def test_a_module_is_as_it_was_and_what_comes_back_is_called(answer, hint):
+    for seed in range(5):
+        judge(layered, layered.examine.reference, Draw(seed))
+        with pytest.raises(Wrong, match=hint):
+            judge(layered, answer, Draw(seed))
+
+
+def test_what_has_no_floats_is_tried_with_four_sets_of_numbers():
+    tried = []
+
+    @asks({"n": whole(1, 10**6, given="n")}, "no.", n=(7,))
+    def same(n):
+        return n
+
+    judge(same, lambda n: tried.append(n) or n, Draw(0, n=7))
+    assert tried[0] == 7 and len(set(tried)) == 4
+
+
+def test_a_hunt_is_for_the_wrong_ones():
+    def demand(answer):
+        expect.that(answer.__doc__, "say what you test.")
+
+    @hunts(demand)
+    def finds(draw):
+        return {"doubles": lambda n: 2 * n}, {"squares": lambda n: n * n}
+
+    def answer(double):
+        assert double(3) == 6
+
+    def careless(double):
+        """Two is not enough."""
+        assert double(2) == 4
+
+    with pytest.raises(Wrong, match="say what you test"):
+        judge(finds, answer, Draw(0))
+    answer.__doc__ = "Twice."
+    judge(finds, answer, Draw(0))
+    with pytest.raises(Wrong, match="finds 0 of 1 wrong ones"):
+        judge(finds, careless, Draw(0))

@@ -37,7 +37,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -217,37 +217,55 @@ def in_book() -> Iterator[None]:
         torch.set_printoptions(profile="default")
 
 
-def outcome(
+def outcome(task: Task, source: str, *, seed: int = 0, **how) -> Outcome:
+    """Try an answer once: see `outcomes`."""
+    return outcomes(task, source, [seed], **how)[0]
+
+
+def outcomes(
     task: Task,
     source: str,
+    seeds: Iterable[int],
     *,
     variant: int = 0,
-    seed: int = 0,
     seconds: float = 60,
-) -> Outcome:
-    """Try an answer.
+) -> list[Outcome]:
+    """Try an answer with several draws; it may take so long for each.
 
     Raises:
         SyntaxError, NameError: it is no answer at all.
         TooSlow: it took too long.
     """
-    with in_book(), limit(seconds):
+    with in_book():
         from kit import exercises
 
         asked = exercises.find(task.name)
+        given = asked.numbers(variant)
         names = {"__name__": "__main__"}
-        for cell in [*slices.needed(list(task.before), source), source]:
-            run(cell, names)
-        draw = exercises.Draw(seed, **asked.numbers(variant))
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                remark = exercises.judge(asked, names[task.name], draw)
-        except exercises.NotStarted as wrong:
-            return Outcome("not started", wrong.hint)
-        except exercises.Wrong as wrong:
-            stopped = wrong.hint.startswith("your code stops")
-            if stopped and "NameError" in wrong.hint:
-                raise NameError(wrong.hint) from None
-            kind = "stopped" if stopped else "wrong"
-            return Outcome(kind, wrong.hint, wrong.share)
-        return Outcome("right", remark, 1.0)
+        with limit(seconds):
+            for cell in [*slices.needed(list(task.before), source), source]:
+                run(cell, names)
+        found = []
+        for seed in seeds:
+            with limit(seconds):
+                draw = exercises.Draw(seed, **given)
+                found.append(judged(asked, names[task.name], draw))
+    return found
+
+
+def judged(asked, answer: Callable, draw) -> Outcome:
+    """What the check says of an answer, in silence."""
+    from kit import exercises
+
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            remark = exercises.judge(asked, answer, draw)
+    except exercises.NotStarted as wrong:
+        return Outcome("not started", wrong.hint)
+    except exercises.Wrong as wrong:
+        stopped = "your code stops" in wrong.hint
+        if stopped and "NameError" in wrong.hint:
+            raise NameError(wrong.hint) from None
+        kind = "stopped" if stopped else "wrong"
+        return Outcome(kind, wrong.hint, wrong.share)
+    return Outcome("right", remark, 1.0)
