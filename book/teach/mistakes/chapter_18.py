@@ -262,6 +262,8 @@ BETWEEN_THOUSANDTH = "no number of the table is a thousandth to the last bit"
 EITHER_WAY = "the two are compared alike in either order"
 FINITE = "a mean of few numbers is finite exactly if their sum is"
 LOUD = "another large number, or the other sign first, is a shout as well"
+FAR = "what is asked about is far larger than the rounding of float32"
+NUMBER = "a tensor without axes is a number"
 ONE_TEXT = "there is one text, the first and the last"
 ORDER = "keys and values are asked about in either order"
 OTHER = "other numbers or sizes ask the same question"
@@ -279,14 +281,18 @@ EQUIVALENT = {
         "found[:, j] |= out.abs().amax(-1) > 21 * x.abs().max()": BETWEEN,
         "found[:, j] |= out.abs().amax(-1) > x.abs().max()": BETWEEN,
         "out = attend(shouting, may_attend)[-1]": ONE_TEXT,
+        "x.float()": FAR,
     },
     "padding_gap": {
         "gaps.append(((alone - together[[n], :length])).abs().max().item())": EITHER_WAY,
+        "gaps.append((together[[n], :length] - alone).abs().max())": NUMBER,
         "shown = torch.ones(1, 1, dtype=torch.bool)": ALL_SHOWN,
         "shown = torch.ones(1, length, 1, dtype=torch.bool)": ALL_SHOWN,
         "shown = torch.ones(1, length, dtype=torch.bool)": ALL_SHOWN,
+        "x.float()": FAR,
     },
     "window": {
+        "size = table[-1].sum()": NUMBER,
         "table = (influence(lambda x, _: attend(x), drawn(1, length, width)) >= 0.001)": BETWEEN_THOUSANDTH,
     },
     "key_head": {
