@@ -10,23 +10,24 @@ An exercise is three cells with their metadata:
     `### END SOLUTION`. No code below uses it: students run the page before
     they have one;
 -   the check, always `from kit.exercises import check`, an empty line, and
-    `check("4.7", name)`. Its `grade_id` is `name-check`, its `points` are 1
+    `check("name", name)`. Its `grade_id` is `name-check`, its `points` are 1
     for easy, 2 for medium and 3 for hard.
 
-`book/kit/exercises/chapter_04.py` describes it. As a contract (see there;
-chapter 3 is one), it says what is drawn, has the reference and the known
-mistakes, and is tried in all cases of the stress pass. Elsewhere a function of
-the same name under `@exercise(7)` gets the answer and `draw`, which draws
-fresh inputs, and raises `Wrong` with a hint at the first thing that does not
-fit: type and shape first, then typical mistakes, then values. None looks at
-the solution: it compares with loops, with torch, or with what must hold.
-`@exercise(7, width=(3, 2, 4))` gives variants: the first value is the book's,
-the task says it as `<span data-given="width">3</span>`, the description reads
-`draw.given.width`, and a line of the answer may end in `# given`.
+`book/kit/exercises/chapter_04.py` says what is asked, as a contract (see
+there): what each argument is drawn from, the reference (a function of the
+exercise's name; torch, the library or a plain loop, never the solution), and
+what a known mistake gives, by its hint. All exercises are tried in the same
+cases: one row and many, float64, strided, large numbers, padding on either
+side; inputs, modes and random numbers must stay as they were. What the values
+cannot show is a demand (`also`) or a remark (`ways`), which costs no points.
+`asks(..., width=(3, 2, 4))` gives variants: the first value is the book's, the
+task says it as `<span data-given="width">3</span>`, an input is
+`whole(2, 9, given="width")`, and a line of the answer may end in `# given`.
 
-`book/teach/mistakes/chapter_04.py` has at least five wrong answers, each named
-by its misconception, with the hint that it must get. A
-right answer that was once refused stands in tests/exercises/right_answers.py.
+`book/teach/mistakes/chapter_04.py` has five to eight wrong answers, each named
+by its misconception, with a part of the hint that it must get: what is to be
+changed in the solution, or a whole answer. At least three right ones, by
+routes that the author did not take, stand in tests/exercises/right_answers.
 `python -m tools.exercises.mutants 4.7` breaks the solution by rule: a survivor
 is a gap of the check, or right as well and an entry of `EQUIVALENT`.
 """
