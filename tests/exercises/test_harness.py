@@ -609,8 +609,11 @@ SDPA = "F.scaled_dot_product_attention(q, k, v)"
             {"    scores =": "    q *= 1.5\n    scores ="},
             "its input q in place",
         ),
-        ({"    scores =": "    torch.manual_seed(0)\n    scores ="}, "a seed"),
-        ({"shares @ v": "torch.rand(()) + shares @ v"}, "random numbers"),
+        (
+            {"    scores =": "    torch.manual_seed(0)\n    scores ="},
+            "sets the seed",
+        ),
+        ({"shares @ v": "torch.rand(()) + shares @ v"}, "a second time"),
         ({"(-1, keepdim=True)\n": "(0)[0]\n"}, "not the weighted means."),
     ],
 )
@@ -676,6 +679,13 @@ def layered(layer, x, twice):
     return lambda: (1 + twice) * layer(x)
 
 
+def in_a_new_layer(layer, x, twice):
+    """It draws random numbers, and does not use them."""
+    mine = torch.nn.Linear(*layer.weight.T.shape, bias=False)
+    mine.load_state_dict(layer.state_dict())
+    return lambda: (1 + twice) * F.linear(x, layer.weight)
+
+
 def in_training(layer, x, twice):
     layer.eval()
     return layered.examine.reference(layer, x, twice)
@@ -686,9 +696,13 @@ def in_place(layer, x, twice):
     return lambda: layer(x)
 
 
-def at_random(layer, x, twice):
+def with_a_seed(layer, x, twice):
     torch.manual_seed(0)
     return layered.examine.reference(layer, x, twice)
+
+
+def at_random(layer, x, twice):
+    return lambda: (1 + twice) * layer(x) + torch.rand(()).to(x)
 
 
 @pytest.mark.parametrize(
@@ -698,12 +712,13 @@ def at_random(layer, x, twice):
         (lambda layer, x, twice: lambda: 2 * layer(x), "right at first, but"),
         (in_training, "your code changes its input layer"),
         (in_place, "your code changes its input layer"),
-        (at_random, "your code draws random numbers, or sets a seed"),
+        (with_a_seed, "sets the seed of everybody's random numbers"),
+        (at_random, "called a second time it gives something else"),
     ],
 )
 def test_a_module_is_as_it_was_and_what_comes_back_is_called(answer, hint):
     for seed in range(5):
-        judge(layered, layered.examine.reference, Draw(seed))
+        judge(layered, in_a_new_layer, Draw(seed))
         with pytest.raises(Wrong, match=hint):
             judge(layered, answer, Draw(seed))
 

@@ -1,6 +1,7 @@
 """Checks of the exercises of chapter 5, heads. Not taught."""
 
 import contextlib
+import copy
 import io
 
 import torch
@@ -8,228 +9,103 @@ from torch import nn
 from torch.nn.functional import multi_head_attention_forward
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
-from kit.exercises import Wrong, exercise, expect
+from kit.exercises import expect
+from kit.exercises.contract import (
+    asks,
+    by_oneself,
+    floats,
+    hunts,
+    made,
+    several,
+    size,
+    whole,
+)
 from lib.heads import MultiHeadAttention
 from lib.runtime import device
 
 
-@exercise(
+def both(answer, *sizes):
+    """Without biases, and with them."""
+    return answer(*sizes, False), answer(*sizes, True)
+
+
+def strips(d_model, heads, d_head, d_value):
+    """Inputs and columns of each projection."""
+    keys, values = heads * d_head, heads * d_value
+    return [(d_model, keys)] * 2 + [(d_model, values), (values, d_model)]
+
+
+def counted(choose=strips, biases=lambda pairs, heads: [c for _, c in pairs]):
+    """A count of the entries of some matrices, and of some biases."""
+
+    def count(d_model, heads, d_head, d_value, bias):
+        pairs = choose(d_model, heads, d_head, d_value)
+        numbers = sum(rows * columns for rows, columns in pairs)
+        return numbers + bias * sum(biases(pairs, heads))
+
+    return count
+
+
+@asks(
+    {
+        "d_model": whole(2, 20, given="d_model"),
+        "heads": whole(2, 20, given="heads"),
+        "d_head": whole(2, 20, given="d_head"),
+        "d_value": whole(2, 20, given="d_value"),
+    },
+    "list the four factors of the table with their shapes, for all heads, "
+    "and with each the number of its columns.",
+    {
+        "one matrix is missing: which one mixes the heads?": counted(
+            lambda *sizes: strips(*sizes)[:3],
+            lambda pairs, heads: [pairs[0][0], *(c for _, c in pairs)],
+        ),
+        "you count the matrices of one head.": counted(
+            lambda d_model, heads, *widths: strips(d_model, 1, *widths)
+        ),
+        "a head does not have the full width: its matrices have d_head or "
+        "d_value columns.": counted(
+            lambda d_model, heads, *widths: strips(
+                d_model, heads, d_model, d_model
+            )
+        ),
+        "values are as wide as keys in yours: which two matrices does that "
+        "change?": counted(
+            lambda d_model, heads, d_head, d_value: strips(
+                d_model, heads, d_head, d_head
+            )
+        ),
+        "four square matrices: that is the usual choice, heads * d_head = "
+        "d_model, and here it is not.": counted(
+            lambda d_model, *others: [(d_model, d_model)] * 4
+        ),
+        "a bias has a number for each column of the result, and you count "
+        "the rows.": counted(
+            biases=lambda pairs, heads: [rows for rows, _ in pairs]
+        ),
+        "the last matrix is one for all heads together, so it has one bias.": (
+            counted(
+                biases=lambda pairs, heads: (
+                    [c for _, c in pairs] + (heads - 1) * [pairs[3][1]]
+                )
+            )
+        ),
+        "the last matrix has a bias too.": counted(
+            biases=lambda pairs, heads: [c for _, c in pairs[:3]]
+        ),
+    },
+    calls=both,
     d_model=(10, 9, 14, 15),
     heads=(4, 5, 3, 6),
     d_head=(3, 2, 4, 7),
     d_value=(5, 9, 10, 13),
 )
-def attention_parameters(answer, draw):
-    given = draw.given
-    count_parameters(
-        answer, given.d_model, given.heads, given.d_head, given.d_value
-    )
-    for _ in range(3):
-        count_parameters(answer, *draw.different(4, 2, 20))
-    count_parameters(answer, 6, 1, 6, 6)
-
-
-def count_parameters(answer, d_model, heads, d_head, d_value):
-    """Without biases first; then what the biases add."""
-    sizes = (d_model, heads, d_head, d_value)
-    keys, values = heads * d_head, heads * d_value
-    pairs = [(d_model, keys), (d_model, keys), (d_model, values)]
-    pairs.append((values, d_model))
-    layers = [nn.Linear(*pair, device="meta") for pair in pairs]
-    plain = sum(layer.weight.numel() for layer in layers)
-    biases = sum(layer.bias.numel() for layer in layers)
-    got = answer(*sizes, False)
-    expect.that(
-        not isinstance(got, float),
-        "a number of parameters is whole: multiply, and divide nothing.",
-    )
-    call = "attention_parameters({}, {}, {}, {}, {})"
-    expect.close(
-        got,
-        plain,
-        f"{call.format(*sizes, False)} is not {got}: list the four factors "
-        "of the table with their shapes, for all heads.",
-        weight_mistakes(plain, *sizes),
-    )
-    expect.close(
-        answer(*sizes, True),
-        plain + biases,
-        f"right without biases, but {call.format(*sizes, True)} should be "
-        f"larger by {biases}.",
-        bias_mistakes(plain, biases, d_model, heads, values),
-    )
-
-
-def weight_mistakes(plain, d_model, heads, d_head, d_value):
-    """How the entries of the matrices are miscounted."""
-    return [
-        (
-            plain - heads * d_value * d_model,
-            "one matrix is missing: which one mixes the heads?",
-        ),
-        (
-            plain // heads,
-            f"you count the matrices of one head, and there are {heads} "
-            "heads.",
-        ),
-        (
-            4 * heads * d_model**2,
-            "a head does not have the full width: its matrices have "
-            f"{d_head} or {d_value} columns here, not {d_model}.",
-        ),
-        (
-            4 * heads * d_head * d_model,
-            f"values are {d_value} wide here and keys {d_head}: which two "
-            "matrices does that change?",
-        ),
-        (
-            4 * d_model**2,
-            "four square matrices: that is the usual choice, heads * d_head "
-            f"= d_model. Here {heads} * {d_head} is not {d_model}.",
-        ),
+def attention_parameters(d_model, heads, d_head, d_value, bias):
+    layers = [
+        nn.Linear(*pair, bias=bias, device="meta")
+        for pair in strips(d_model, heads, d_head, d_value)
     ]
-
-
-def bias_mistakes(plain, biases, d_model, heads, values):
-    """How the biases are miscounted."""
-    return [
-        (
-            plain + 3 * d_model + values,
-            "a bias has a number for each column of the result, and you "
-            "count the rows.",
-        ),
-        (
-            plain + biases + (heads - 1) * d_model,
-            "the last matrix is one for all heads together, so it has one "
-            "bias.",
-        ),
-        (plain + biases - d_model, "the last matrix has a bias too."),
-    ]
-
-
-@exercise(heads=(3, 2, 4, 5))
-def multi_head(answer, draw):
-    heads, d_model, d_head, d_value = draw.given.heads, 7, 2, 5
-    x, y = draw.normal(2, 5, d_model), draw.normal(2, 5, d_model)
-    widths = [heads * d_head] * 2 + [heads * d_value]
-    matrices = [draw.normal(d_model, width) for width in widths]
-    matrices.append(draw.normal(heads * d_value, d_model))
-    with expect.untouched(x, y, *matrices):
-        got = answer(x, y, matrices, heads)
-    expect.that(
-        not isinstance(got, torch.Tensor) or got.shape[-1] != heads * d_value,
-        "the results of the heads stand side by side, and nothing has mixed "
-        f"them: the width is {heads * d_value}, not {d_model}.",
-    )
-    expect.tensor(got, (2, 5, d_model), what="the output")
-    expect.close(
-        got,
-        by_heads(x, y, matrices, heads),
-        "shapes fit, values do not. Take one head alone: which columns of "
-        "W_q, W_k and W_v are its own, and which rows of W_o?",
-        heads_mistakes(x, y, matrices, heads),
-        tolerance=1e-4,
-    )
-    longer = draw.normal(2, 8, d_model)
-    few = (torch.arange(8) < torch.tensor([[3], [8]]))[:, None, None]
-    past = torch.ones(5, 5, device=x.device).tril()[None, None] == 1
-    for other, mask in ((longer, None), (longer, few.to(x.device)), (x, past)):
-        expect.close(
-            answer(x, other, matrices, heads, mask),
-            by_heads(x, other, matrices, heads, mask),
-            "right for equal lengths and no mask, but not for keys of "
-            f"length {other.shape[1]} and "
-            f"{'no mask' if mask is None else 'a mask'}.",
-            [
-                (
-                    by_heads(x, other, matrices, heads),
-                    "the mask that comes in as may_attend is not handed on.",
-                )
-            ],
-            tolerance=1e-4,
-        )
-
-
-def by_heads(x, y, matrices, heads, mask=None, scale=None, values=None):
-    """One head after the other, each with its strips; then their sum."""
-    W_q, W_k, W_v, W_o = matrices
-    values = y if values is None else values
-    strips = (W.chunk(heads, 1) for W in (W_q, W_k, W_v))
-    output = 0
-    for w_q, w_k, w_v, w_o in zip(*strips, W_o.chunk(heads), strict=True):
-        seen = None if mask is None else mask[:, 0]
-        found = sdpa(x @ w_q, y @ w_k, values @ w_v, seen, scale=scale)
-        output = output + found @ w_o
-    return output
-
-
-def heads_mistakes(x, y, matrices, heads):
-    """What several heads are taken for."""
-    W_q, W_k, W_v, W_o = matrices
-    width = W_q.shape[1]
-    return [
-        (
-            by_heads(y, x, matrices, heads),
-            "x and y are exchanged: x asks, so the queries are x @ W_q.",
-        ),
-        (
-            by_heads(x, y, matrices, heads, values=x),
-            "the values come from x, who asks. They must come from y, as "
-            "the keys do.",
-        ),
-        (
-            sdpa(x @ W_q, y @ W_k, y @ W_v) @ W_o,
-            "this is one wide head: a single softmax for all questions.",
-        ),
-        (
-            by_heads(x, y, matrices, heads, scale=width**-0.5),
-            "you divide by the root of all columns. A score is a sum of "
-            f"{width // heads} products here: the width of one head.",
-        ),
-        (
-            by_heads(x, y, matrices, heads, scale=(len(W_o) / heads) ** -0.5),
-            "you divide by the root of the values' width. A score is a sum "
-            "over the columns of a query and a key.",
-        ),
-        (
-            by_heads(x, y, matrices, heads, scale=1.0),
-            "the scores are not divided by the root of a head's width.",
-        ),
-        *wrong_cuts(x, y, matrices, heads),
-    ]
-
-
-def wrong_cuts(x, y, matrices, heads):
-    """Heads that are cut or merged in a wrong way."""
-    W_q, W_k, W_v, W_o = matrices
-    made = [x @ W_q, y @ W_k, y @ W_v]
-    shape = (*x.shape[:2], -1)
-    found = sdpa(*(cut(t, heads) for t in made))
-    mixed = sdpa(*(cut_by_view(t, heads) for t in made))
-    dealt = [deal(W, heads) for W in matrices[:3]]
-    scrambled = (
-        "view alone reads the numbers in order, so a head gets whole words "
-        "instead of a strip of each: split the last axis, then transpose."
-    )
-    return [
-        (mixed.transpose(1, 2).reshape(shape) @ W_o, scrambled),
-        (mixed.reshape(shape) @ W_o, scrambled),
-        (
-            found.reshape(shape) @ W_o,
-            "the heads are merged while they stand before the length: bring "
-            "their axis back after it first.",
-        ),
-        (
-            by_heads(x, y, [*dealt, deal(W_o.T, heads).T], heads),
-            "you deal the columns out in turn. A head owns a strip: columns "
-            "that stand next to each other.",
-        ),
-        (
-            found.sum(1).repeat(1, 1, heads) @ W_o,
-            "the heads are added up before W_o, so that it cannot tell them "
-            "apart: write them side by side.",
-        ),
-    ]
+    return sum(p.numel() for layer in layers for p in layer.parameters())
 
 
 def cut(t, heads):
@@ -242,127 +118,170 @@ def cut_by_view(t, heads):
     return t.reshape(len(t), heads, t.shape[1], -1)
 
 
-def deal(W, heads):
-    """The columns in the order in which cards are dealt out."""
-    return W.unflatten(1, (-1, heads)).transpose(1, 2).flatten(1)
+def deal_out(t, heads):
+    """Columns dealt out in turn, as cards are."""
+    return t.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)
 
 
-def with_biases(draw, d_model, heads):
-    """A module of the book whose numbers are drawn, biases included."""
-    module = MultiHeadAttention(d_model, heads).to(device())
+def merge(context):
+    return context.transpose(1, 2).flatten(2)
+
+
+def merge_as_stored(context):
+    return context.reshape(len(context), context.shape[2], -1)
+
+
+def merge_dealt(context):
+    return context.permute(0, 2, 3, 1).flatten(2)
+
+
+def merge_added(context):
+    return context.sum(1).repeat(1, 1, context.shape[1])
+
+
+def steps(cut=cut, merge=merge, width=None, source=lambda x, y: (x, y, y)):
+    """Multi-head attention, some step of which may be another one."""
+
+    def multi_head(x, y, matrices, heads, mask=None):
+        words = zip(source(x, y), matrices, strict=False)
+        q, k, v = (cut(t @ W, heads) for t, W in words)
+        scale = width and width(matrices, heads) ** -0.5
+        return merge(sdpa(q, k, v, mask, scale=scale)) @ matrices[3]
+
+    return multi_head
+
+
+def mask_or_none(draw, case):
+    """None at first."""
+    n, i, j = (case.sizes[letter] for letter in "nij")
+    return None if case.is_given else draw.mask(n, 1, i, j)
+
+
+@asks(
+    {
+        "x": floats("n i m"),
+        "y": floats("n j m"),
+        "matrices": several(
+            floats("m h*d"), floats("m h*d"), floats("m h*e"), floats("h*e m")
+        ),
+        "heads": size("h"),
+        "may_attend": made(mask_or_none, "n i j"),
+    },
+    "take one head alone: which columns of W_q, W_k and W_v are its own, and "
+    "which rows of W_o?",
+    {
+        "the mask that comes in as may_attend is not handed on.": (
+            lambda x, y, matrices, heads, mask: steps()(x, y, matrices, heads)
+        ),
+        "x and y are exchanged: x asks, so the queries are x @ W_q.": steps(
+            source=lambda x, y: (y, x, x)
+        ),
+        "the values come from x, who asks. They must come from y, as the "
+        "keys do.": steps(source=lambda x, y: (x, y, x)),
+        "this is one wide head: a single softmax for all questions.": (
+            lambda x, y, matrices, heads, mask: steps()(
+                x, y, matrices, 1, mask
+            )
+        ),
+        "you divide by the root of all columns. A score is a sum of as many "
+        "products as one head is wide.": steps(
+            width=lambda matrices, heads: matrices[0].shape[1]
+        ),
+        "you divide by the root of the values' width. A score is a sum over "
+        "the columns of a query and a key.": steps(
+            width=lambda matrices, heads: len(matrices[3]) / heads
+        ),
+        "the scores are not divided by the root of a head's width.": steps(
+            width=lambda matrices, heads: 1
+        ),
+        "view alone reads the numbers in order, so a head gets whole words "
+        "instead of a strip of each: split the last axis, then transpose.": (
+            steps(cut_by_view, merge_as_stored)
+        ),
+        "the heads are merged while they stand before the length: bring "
+        "their axis back after it first.": steps(merge=merge_as_stored),
+        "you deal the columns out in turn. A head owns a strip: columns that "
+        "stand next to each other.": steps(deal_out, merge_dealt),
+        "the heads are added up before W_o, so that it cannot tell them "
+        "apart: write them side by side.": steps(merge=merge_added),
+        "the results of the heads stand side by side, and nothing has mixed "
+        "them.": lambda x, y, matrices, heads, mask: steps()(
+            x,
+            y,
+            [*matrices[:3], torch.eye(len(matrices[3])).to(x)],
+            heads,
+            mask,
+        ),
+    },
+    sizes={"h": (1, 4, lambda given: given.heads)},
+    heads=(3, 2, 4, 5),
+)
+def multi_head(x, y, matrices, heads, may_attend):
+    """One head after the other, each with its strips; then their sum."""
+    W_q, W_k, W_v, W_o = matrices
+    cuts = zip(*(W.chunk(heads, 1) for W in (W_q, W_k, W_v)), strict=True)
+    seen = None if may_attend is None else may_attend[:, 0]
+    output = 0
+    for (w_q, w_k, w_v), w_o in zip(cuts, W_o.chunk(heads), strict=True):
+        output = output + sdpa(x @ w_q, y @ w_k, y @ w_v, seen) @ w_o
+    return output
+
+
+def with_biases(draw, case, bias=True):
+    """A module whose numbers are drawn, those of biases included."""
+    heads = case.sizes["h"]
+    module = MultiHeadAttention(heads * case.sizes["w"], heads, bias=bias)
+    module = module.to(device(), case.dtype)
     with torch.no_grad():
         for parameter in module.parameters():
-            parameter.copy_(draw.normal(*parameter.shape) / 2)
+            numbers = draw.normal(*parameter.shape, dtype=case.dtype)
+            parameter.copy_(numbers / 2)
     return module
 
 
-def parts_by_hand(module, x, y=None):
-    """What each head adds to the output, from the numbers of the module."""
-    y = x if y is None else y
-    strips = []
-    for source, matrix, bias in zip(
-        (x, y, y),
-        module.in_proj.weight.chunk(3),
-        module.in_proj.bias.chunk(3),
-        strict=True,
-    ):
-        made = source @ matrix.T + bias
-        strips.append(made.chunk(module.heads, dim=-1))
-    last = module.out_proj.weight.chunk(module.heads, dim=1)
-    return torch.stack(
-        [
-            sdpa(*strip) @ block.T
-            for *strip, block in zip(*strips, last, strict=True)
-        ]
-    )
+def perhaps_with_biases(draw, case):
+    return with_biases(draw, case, case.is_given or draw.whole(0, 1) == 1)
 
 
-@exercise(heads=(3, 2, 4, 6))
-def head_contributions(answer, draw):
-    heads, d_model = draw.given.heads, 12
-    module, x = with_biases(draw, d_model, heads), draw.normal(5, 7, d_model)
-    with expect.untouched(x, *module.parameters()):
-        got = answer(module, x)
-    expect.that(
-        not isinstance(got, list | tuple),
-        "one tensor is asked for: torch.stack makes it of a list.",
-    )
-    expect.that(
-        not isinstance(got, torch.Tensor)
-        or tuple(got.shape) != (5, heads, 7, d_model),
-        "the heads come first, in front of the batch.",
-    )
-    expect.tensor(got, (heads, 5, 7, d_model))
-    parts, bias = parts_by_hand(module, x), module.out_proj.bias
-    whole = parts.sum(0)
-    expect.close(
-        got,
-        parts,
-        "each part should be one head's result times its own block of W_O. "
-        "Do the parts and the bias add up to the output?",
-        contribution_mistakes(module, parts, bias, whole, x),
-        tolerance=1e-4,
-    )
+def handed_over(module, x):
+    """What each head hands over to the last matrix."""
+    return sdpa(*(cut(x @ W.T + b, module.heads) for W, b in of_each(module)))
 
 
-def contribution_mistakes(module, parts, bias, whole, x):
-    """What the parts of an output are taken for."""
-    heads, width = module.heads, module.d_model // module.heads
-    strips = torch.zeros_like(parts)
-    for head in range(heads):
-        strip = slice(head * width, (head + 1) * width)
-        strips[head, ..., strip] = whole[..., strip]
-    return [
-        (
-            parts + bias,
-            "every head brings the bias along, so that their sum has it "
-            f"{heads} times.",
-        ),
-        (
-            parts + bias / heads,
-            "a share of the bias hides in each part: the bias is nobody's "
-            "contribution.",
-        ),
-        (
-            (whole / heads).expand_as(parts),
-            "all parts are equal: you have divided the output, not asked "
-            "what each head adds.",
-        ),
-        (
-            strips,
-            "you cut the output into strips. But W_O has mixed the heads: "
-            "each of them reaches every column.",
-        ),
-        (parts.flip(0), "the heads are in the reverse order."),
-        (
-            in_their_place(module, x),
-            "this is what the heads hand over to W_O. Which numbers of W_O "
-            "does each of them meet?",
-        ),
-        (
-            wrong_blocks(module, x),
-            "these are rows of out_proj.weight. A linear layer stores its "
-            "matrix transposed.",
-        ),
-    ]
+def of_each(module):
+    """Matrix and bias of queries, keys and values."""
+    biases = module.in_proj.bias
+    biases = (0,) * 3 if biases is None else biases.chunk(3)
+    return zip(module.in_proj.weight.chunk(3), biases, strict=True)
 
 
-def contexts(module, x):
-    """What each head hands over, without the book's attention."""
-    q, k, v = (
-        (x @ matrix.T + bias).unflatten(-1, (module.heads, -1)).transpose(1, 2)
-        for matrix, bias in zip(
-            module.in_proj.weight.chunk(3),
-            module.in_proj.bias.chunk(3),
-            strict=True,
-        )
-    )
-    return sdpa(q, k, v)
+def parts(module, found):
+    """What each head adds to the output, from what it hands over."""
+    blocks = module.out_proj.weight.chunk(module.heads, dim=1)
+    pairs = zip(found.unbind(1), blocks, strict=True)
+    return torch.stack([head @ block.T for head, block in pairs])
+
+
+def last_bias(module):
+    bias = module.out_proj.bias
+    return 0 if bias is None else bias
+
+
+def in_strips(module, x):
+    """The output, cut."""
+    whole, width = head_parts(module, x).sum(0), x.shape[-1] // module.heads
+    own = torch.arange(x.shape[-1], device=x.device) // width
+    heads = torch.arange(module.heads, device=x.device)[:, None, None, None]
+    return whole * (own == heads)
+
+
+def head_parts(module, x):
+    return parts(module, handed_over(module, x))
 
 
 def in_their_place(module, x):
-    """The findings of each head in its strip, and zeros in the others."""
-    found = contexts(module, x)
+    """What the heads hand over, each in its strip."""
+    found = handed_over(module, x)
     chosen = torch.eye(module.heads).to(found)[:, None, :, None, None]
     return (chosen * found).transpose(2, 3).flatten(3)
 
@@ -370,210 +289,223 @@ def in_their_place(module, x):
 def wrong_blocks(module, x):
     """Rows of the stored matrix, where its columns are meant."""
     blocks = module.out_proj.weight.chunk(module.heads)
-    found = contexts(module, x).unbind(1)
-    pairs = zip(found, blocks, strict=True)
+    pairs = zip(handed_over(module, x).unbind(1), blocks, strict=True)
     return torch.stack([head @ block for head, block in pairs])
 
 
-@exercise()
-def without_head(answer, draw):
-    module = with_biases(draw, 12, 3)
-    before = {name: p.clone() for name, p in module.named_parameters()}
-    x, y = draw.normal(2, 5, 12), draw.normal(2, 7, 12)
-    for head in (1, 2, 0):
-        silent = answer(module, head)
-        expect.that(
-            shapes(silent) == shapes(module),
-            "a copy is to come back, with parameters of the same names and "
-            f"sizes, and yours is a {type(silent).__name__}.",
-        )
-        expect.that(
-            silent is not module,
-            "you return the module itself: whoever lent it to you misses a "
-            "head now.",
-        )
-        shared = {id(p) for p in module.parameters()}
-        expect.that(
-            shared.isdisjoint(id(p) for p in silent.parameters()),
-            "copy.copy copies the module but not the weights, so that both "
-            "now share them.",
-        )
-        for name, parameter in module.named_parameters():
-            expect.that(
-                torch.equal(parameter, before[name]),
-                f"{name} of the original has changed: copy first, then "
-                "change the copy.",
-            )
-        silence_of(silent, module, head, x, x)
-        silence_of(silent, module, head, x, y)
+@asks(
+    {
+        "module": made(perhaps_with_biases, "h w", is_floating=True),
+        "x": floats("n i h*w"),
+    },
+    "each part should be one head's result times its own block of W_O. Do "
+    "the parts and the bias add up to the output?",
+    {
+        "every head brings the bias along, so that their sum has it once for "
+        "each.": lambda m, x: head_parts(m, x) + last_bias(m),
+        "a share of the bias hides in each part: the bias is nobody's "
+        "contribution.": lambda m, x: (
+            head_parts(m, x) + last_bias(m) / m.heads
+        ),
+        "all parts are equal: you have divided the output, not asked what "
+        "each head adds.": lambda m, x: (
+            head_parts(m, x).mean(0).expand(m.heads, *x.shape)
+        ),
+        "you cut the output into strips. But W_O has mixed the heads: each "
+        "of them reaches every column.": in_strips,
+        "the heads are in the reverse order.": (
+            lambda m, x: head_parts(m, x).flip(0)
+        ),
+        "this is what the heads hand over to W_O. Which numbers of W_O does "
+        "each of them meet?": in_their_place,
+        "these are rows of out_proj.weight. A linear layer stores its matrix "
+        "transposed.": wrong_blocks,
+        "the heads come first, in front of the batch.": (
+            lambda m, x: head_parts(m, x).transpose(0, 1)
+        ),
+    },
+    sizes={"h": (1, 4, lambda given: given.heads)},
+    heads=(3, 2, 4, 6),
+)
+def head_contributions(module, x):
+    return head_parts(module, x)
 
 
-def shapes(module):
-    """The shapes of all parameters, by their names: whose class says nothing.
+def state(module):
+    """Names, sizes, what is trained, and the mode; whose class says nothing.
 
     The page's class and the library's are two.
     """
-    held = module.state_dict() if isinstance(module, nn.Module) else {}
-    return {name: parameter.shape for name, parameter in held.items()}
+    trained = [p.requires_grad for p in module.parameters()]
+    named = module.state_dict().items()
+    return module.training, trained, {name: p.shape for name, p in named}
 
 
-def silence_of(silent, module, head, x, y):
-    """One head is silent, and the others speak as before."""
-    parts, bias = parts_by_hand(module, x, y), module.out_proj.bias
-    whole = parts.sum(0) + bias
-    got = silent(x, y)
-    others = [other for other in range(3) if other != head]
-    constant = module.in_proj.bias.chunk(9)[6 + head]
-    block = module.out_proj.weight.chunk(3, dim=1)[head]
-    expect.close(
-        got,
-        whole - parts[head],
-        f"head {head} of 3 is not what is missing. Which numbers of out_proj "
-        "does this head meet, and no other?",
-        [
-            (whole, f"nothing is missing: head {head} still speaks."),
-            (
-                whole - parts[head] - bias,
-                "the bias of the output is gone too, and it belongs to no "
-                "head.",
-            ),
-            (
-                whole - parts[head] + constant @ block.T,
-                "the head still hands over its bias: zeros in its matrix of "
-                "values leave the number that is added to them.",
-            ),
-            *(
-                (
-                    whole - parts[other],
-                    f"head {other} is silent instead of head {head}: heads "
-                    "are counted from 0.",
-                )
-                for other in others
-            ),
-            (
-                whole - parts[head] + mean_of_values(module, y, head),
-                "queries or keys of zero do not silence a head: it looks "
-                "everywhere alike and hands over the mean of the values.",
-            ),
-            (
-                got_without_rows(module, whole, head),
-                "you have emptied rows of out_proj.weight, and so columns of "
-                "the output. A linear layer stores its matrix transposed.",
-            ),
-        ],
-        tolerance=1e-4,
+def silenced(answer, module, head, x, y):
+    """What the copy gives in self- and in cross-attention."""
+    copied = answer(module, head)
+    expect.that(
+        isinstance(copied, nn.Module), "a copy of the module is to come back."
     )
+    expect.that(
+        copied is not module,
+        "you return the module itself: whoever lent it to you misses a head "
+        "now.",
+    )
+    expect.that(
+        state(copied) == state(module),
+        "the copy is to have parameters of the same names and sizes, as "
+        "trainable as before, and the mode of the original.",
+    )
+    shared = {id(p) for p in module.parameters()}
+    expect.that(
+        shared.isdisjoint(id(p) for p in copied.parameters()),
+        "copy.copy copies the module but not the weights, so that both now "
+        "share them.",
+    )
+    return copied(x), copied(x, y)
 
 
-def mean_of_values(module, y, head):
-    """What a head adds that looks everywhere alike."""
-    matrix = module.in_proj.weight.chunk(9)[6 + head]
-    values = y @ matrix.T + module.in_proj.bias.chunk(9)[6 + head]
-    block = module.out_proj.weight.chunk(3, dim=1)[head]
-    return values.mean(1, keepdim=True) @ block.T
+def changed(change, shift=0):
+    """A copy, some of whose numbers become 0, those of a head or others."""
+
+    def answer(module, head):
+        copied = copy.deepcopy(module)
+        width = module.d_model // module.heads
+        strip = slice((head + shift) * width, (head + shift + 1) * width)
+        with torch.no_grad():
+            change(copied, strip)
+        return copied
+
+    return answer
 
 
-def got_without_rows(module, whole, head):
-    """The output if rows of its matrix are set to zero."""
-    rest = whole.clone()
-    strip = slice(4 * head, 4 * head + 4)
-    rest[..., strip] = module.out_proj.bias[strip]
-    return rest
+def no_columns(module, strip):
+    module.out_proj.weight[:, strip] = 0
 
 
-@exercise(heads=(6, 8, 10, 12))
-@expect.own_work("scaled_dot_product_attention", "sdpa", "enable_gqa")
-def grouped_attention(answer, draw):
-    heads = draw.given.heads
-    q = draw.normal(2, heads, 5, 4)
-    for shared in (heads // 2, 2, 1, heads):
-        k, v = draw.normal(2, shared, 7, 4), draw.normal(2, shared, 7, 3)
-        meeting = (
-            f"with {heads} query heads and {shared} key heads your code "
-            "stops at shapes that do not fit. The axis of the heads is the "
-            "second, and each key head must meet "
-            f"{heads // shared} query heads."
-        )
-        with (
-            expect.untouched(q, k, v),
-            expect.stops(meeting, (RuntimeError, ValueError)),
-        ):
-            got = answer(q, k, v)
-        expect.tensor(got, (2, heads, 5, 3))
-        expect.close(
-            got,
-            each_with_its_own(q, k, v),
-            f"wrong with {heads} query heads and {shared} key heads: which "
-            "key head does query head 1 use?",
-            grouped_mistakes(q, k, v),
-        )
+def no_columns_no_bias(module, strip):
+    no_columns(module, strip)
+    if module.out_proj.bias is not None:
+        module.out_proj.bias[:] = 0
 
 
-def each_with_its_own(q, k, v, key=None, value=None):
-    """A loop: query head h, and the key head and value head it uses."""
-    times = q.shape[1] // k.shape[1]
-    key = key or (lambda h: h // times)
-    value = value or key
-    heads = range(q.shape[1])
-    each = [sdpa(q[:, h], k[:, key(h)], v[:, value(h)]) for h in heads]
-    return torch.stack(each, dim=1)
+def no_rows(module, strip):
+    module.out_proj.weight[strip] = 0
 
 
-def grouped_mistakes(q, k, v):
-    """How query heads and key heads are wrongly paired."""
-    heads, shared = q.shape[1], k.shape[1]
-    times = heads // shared
-    means = q.unflatten(1, (shared, times)).mean(2)
-    round_and_round = " ".join(str(h % shared) for h in range(heads))
-    in_groups = " ".join(str(h // times) for h in range(heads))
-    return [
-        (
-            each_with_its_own(q, k, v, lambda h: h % shared),
-            f"the key heads go round, {round_and_round}. The query heads of "
-            f"a group stand next to each other: {in_groups}.",
+def none_of(which, with_bias=True):
+    """No queries (0), keys (1) or values (2)."""
+
+    def change(module, strip):
+        module.in_proj.weight.chunk(3)[which][strip] = 0
+        if with_bias and module.in_proj.bias is not None:
+            module.in_proj.bias.chunk(3)[which][strip] = 0
+
+    return change
+
+
+@asks(
+    {
+        "module": made(with_biases, "h w", is_floating=True),
+        "head": made(
+            lambda draw, case: draw.whole(0, case.sizes["h"] - 1), "h"
         ),
-        (
-            each_with_its_own(q, k, v, lambda h: 0),
-            f"all query heads use key head 0, and there are {shared}.",
+        "x": floats("n i h*w"),
+        "y": floats("n j h*w"),
+    },
+    "this head is not what is missing. Which numbers of out_proj does it "
+    "meet, and no other?",
+    {
+        "nothing is missing: the head still speaks.": changed(
+            lambda module, strip: None
         ),
-        (
-            each_with_its_own(
-                q, k, v, lambda h: h // times, lambda h: h % shared
-            ),
-            "keys and values are shared in different ways: query head 1 "
-            "looks with key head 0 and takes from value head 1.",
+        "the bias of the output is gone too, and it belongs to no head.": (
+            changed(no_columns_no_bias)
         ),
-        (
-            sdpa(means, k, v).repeat_interleave(times, dim=1),
-            "you take the mean of the queries in a group. Only keys and "
-            "values are shared: each query head asks for itself.",
+        "the head still hands over its bias: zeros in its matrix of values "
+        "leave the number that is added to them.": changed(none_of(2, False)),
+        "another head is silent: heads are counted from 0.": changed(
+            no_columns, shift=-1
         ),
-        (
-            each_with_its_own(
-                q, k.mean(1, keepdim=True), v.mean(1, keepdim=True)
-            ),
-            "you take the mean of the key heads. Each group has one of its "
-            "own.",
+        "queries or keys of zero do not silence a head: it looks everywhere "
+        "alike and hands over the mean of the values.": changed(none_of(0)),
+        "you have emptied rows of out_proj.weight, and so columns of the "
+        "output. A linear layer stores its matrix transposed.": (
+            changed(no_rows)
         ),
-        (
-            each_with_its_own(2 * q, k, v),
-            "the scores are not divided by the root of the width.",
-        ),
-    ]
+    },
+    sizes={"h": (2, 4)},
+    leaves_out=("double",),  # a module that is built anew has float32
+    calls=silenced,
+)
+def without_head(module, head):
+    return changed(none_of(2))(module, head)
 
 
-@exercise()
-def finds_wrong_heads(answer, draw):
-    says_so_by_raising(answer, made(weigh=lambda scores, _: scores))
-    expect.kills_mutants(answer, RIGHT, WRONG)
+def paired(key=lambda h, times, shared: h // times, value=None, sharp=1):
+    """Query head h, and the key head and value head that it uses."""
+
+    def attend(q, k, v):
+        times, shared = q.shape[1] // k.shape[1], k.shape[1]
+        keys = [key(h, times, shared) for h in range(q.shape[1])]
+        values = [(value or key)(h, times, shared) for h in range(q.shape[1])]
+        return sdpa(sharp * q, k[:, keys], v[:, values])
+
+    return attend
 
 
-def says_so_by_raising(answer, wrong):
+def turns(h, times, shared):
+    return h % shared
+
+
+def mean_of_queries(q, k, v):
+    means = q.unflatten(1, (k.shape[1], -1)).mean(2)
+    return sdpa(means, k, v).repeat_interleave(q.shape[1] // k.shape[1], 1)
+
+
+@asks(
+    {
+        "q": floats("n g*t i d"),
+        "k": floats("n g j d"),
+        "v": floats("n g j e"),
+    },
+    "which key head does query head 1 use? The axis of the heads is the "
+    "second, and each key head must meet all query heads of its group.",
+    {
+        "the key heads go round. The query heads of a group stand next to "
+        "each other: 0 0 0 1 1 1.": paired(turns),
+        "all query heads use key head 0, and there are more.": paired(
+            lambda *h: 0
+        ),
+        "keys and values are shared in different ways: query head 1 looks "
+        "with key head 0 and takes from value head 1.": paired(value=turns),
+        "you take the mean of the queries in a group. Only keys and values "
+        "are shared: each query head asks for itself.": mean_of_queries,
+        "you take the mean of the key heads. Each group has one of its own.": (
+            lambda q, k, v: paired()(q, k.mean(1, True), v.mean(1, True))
+        ),
+        "the scores are not divided by the root of the width.": (
+            lambda q, k, v: paired(sharp=q.shape[-1] ** 0.5)(q, k, v)
+        ),
+    },
+    sizes={
+        "g": (1, 3, lambda given: 2),
+        "t": (1, 4, lambda given: given.heads // 2),
+    },
+    ways=(by_oneself("scaled_dot_product_attention"),),
+    heads=(6, 8, 10, 12),
+)
+def grouped_attention(q, k, v):
+    return sdpa(q, k, v, enable_gqa=True)
+
+
+def says_so_by_raising(answer):
     """What returns or prints a verdict has told nobody."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said):
-            got = answer(wrong)
+            got = answer(attending(weigh=lambda scores, _: scores))
     except NotImplementedError:
         raise
     except Exception:
@@ -583,21 +515,21 @@ def says_so_by_raising(answer, wrong):
         f"it returns {got} and leaves it to others to look. Let it raise: "
         "assert does.",
     )
-    if said.getvalue():
-        raise Wrong(
-            "it prints what it finds and goes on. Nobody reads that in a "
-            "thousand tests: let it raise."
-        )
+    expect.that(
+        not said.getvalue(),
+        "it prints what it finds and goes on. Nobody reads that in a "
+        "thousand tests: let it raise.",
+    )
 
 
-def made(
+def attending(
     project=lambda x, y, layers: [
         t @ W + b for t, (W, b) in zip((x, y, y), layers, strict=False)
     ],
     cut=cut,
     scale=lambda d_head, heads: d_head**-0.5,
     weigh=lambda scores, mask: hide(scores, mask).softmax(-1),
-    merge=lambda context: context.transpose(1, 2).flatten(2),
+    merge=merge,
     mix=lambda merged, W, b: merged @ W + b,
 ):
     """A multi-head attention, some step of which may be another one."""
@@ -685,20 +617,6 @@ def in_the_batch(x, y, layers, heads, may_attend=None):
     )
 
 
-RIGHT = {
-    "goes by the formula": made(),
-    "writes every step as an einsum": by_einsum,
-    "computes in float64, one head at a time": in_float64,
-    "is PyTorch's own": of_torch,
-    "puts the heads into the batch and gives idle queries 0": in_the_batch,
-    "fills with the smallest number, to be safe in half precision": made(
-        weigh=lambda scores, mask: hide(
-            scores, mask, torch.finfo(scores.dtype).min
-        ).softmax(-1)
-    ),
-}
-
-
 def projected(q="x", k="y", v="y", W=(0, 1, 2), biased=True, turned=False):
     """Queries, keys and values, from which words and by which matrices."""
 
@@ -723,62 +641,87 @@ def first_query(scores, mask):
     return hide(scores, None if mask is None else mask[:, :, :1]).softmax(-1)
 
 
-def deal_out(t, heads):
-    """Columns dealt out in turn, as cards are."""
-    return t.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)
-
-
-WRONG = {
-    "forgets the scale": made(scale=lambda d_head, heads: 1.0),
-    "forgets the mask": made(weigh=lambda scores, _: scores.softmax(-1)),
-    "cuts the heads by view alone": made(
-        cut=cut_by_view,
-        merge=lambda c: c.reshape(len(c), c.shape[2], -1),
-    ),
-    "takes the keys and values from x too": made(projected("x", "x", "x")),
-    "has no last matrix": made(mix=lambda merged, W, b: merged),
-    "hands over the keys in place of the values": made(projected(W=(0, 1, 1))),
-    "sets weights to zero after the softmax": made(
-        weigh=lambda scores, mask: (
-            scores.softmax(-1) * (1 if mask is None else mask)
-        )
-    ),
-    "scales by the full width": made(
-        scale=lambda d_head, heads: (d_head * heads) ** -0.5
-    ),
-    "merges the heads without bringing their axis back": made(
-        merge=lambda c: c.reshape(len(c), c.shape[2], -1)
-    ),
-    "forgets the bias of the last matrix": made(
-        mix=lambda merged, W, b: merged @ W
-    ),
-    "forgets the biases of queries, keys and values": made(
-        projected(biased=False)
-    ),
-    "takes the softmax over the heads": made(
-        weigh=lambda scores, mask: hide(scores, mask).softmax(1).nan_to_num()
-    ),
-    "takes the softmax over the queries": made(
-        weigh=lambda scores, mask: hide(scores, mask).softmax(2).nan_to_num()
-    ),
-    "hides what may be seen": made(
-        weigh=lambda scores, mask: hide(
-            scores, None if mask is None else ~mask
-        ).softmax(-1)
-    ),
-    "exchanges W_q and W_k": made(projected(W=(1, 0, 2))),
-    "deals the columns out to the heads in turn": made(
-        cut=deal_out, merge=lambda c: c.permute(0, 2, 3, 1).flatten(2)
-    ),
-    "puts the heads side by side in the reverse order": made(
-        merge=lambda c: c.flip(1).transpose(1, 2).flatten(2)
-    ),
-    "gives all heads the weights of the first": made(
-        weigh=lambda scores, mask: (
-            hide(scores, mask).softmax(-1)[:, :1].expand_as(scores)
-        )
-    ),
-    "takes the mask of the first sentence for all": made(weigh=first_sentence),
-    "takes the mask of the first query for all": made(weigh=first_query),
-    "multiplies by the matrices transposed": made(projected(turned=True)),
-}
+@hunts(says_so_by_raising)
+def finds_wrong_heads(draw):
+    right = {
+        "goes by the formula": attending(),
+        "writes every step as an einsum": by_einsum,
+        "computes in float64, one head at a time": in_float64,
+        "is PyTorch's own": of_torch,
+        "puts the heads into the batch and gives idle queries 0": in_the_batch,
+        "fills with the smallest number, for half precision": attending(
+            weigh=lambda scores, mask: hide(
+                scores, mask, torch.finfo(scores.dtype).min
+            ).softmax(-1)
+        ),
+    }
+    wrong = {
+        "forgets the scale": attending(scale=lambda d_head, heads: 1.0),
+        "forgets the mask": attending(
+            weigh=lambda scores, _: scores.softmax(-1)
+        ),
+        "cuts the heads by view alone": attending(
+            cut=cut_by_view, merge=merge_as_stored
+        ),
+        "takes the keys and values from x too": attending(
+            projected("x", "x", "x")
+        ),
+        "has no last matrix": attending(mix=lambda merged, W, b: merged),
+        "hands over the keys in place of the values": attending(
+            projected(W=(0, 1, 1))
+        ),
+        "sets weights to zero after the softmax": attending(
+            weigh=lambda scores, mask: (
+                scores.softmax(-1) * (1 if mask is None else mask)
+            )
+        ),
+        "scales by the full width": attending(
+            scale=lambda d_head, heads: (d_head * heads) ** -0.5
+        ),
+        "merges the heads without bringing their axis back": attending(
+            merge=merge_as_stored
+        ),
+        "forgets the bias of the last matrix": attending(
+            mix=lambda merged, W, b: merged @ W
+        ),
+        "forgets the biases of queries, keys and values": attending(
+            projected(biased=False)
+        ),
+        "takes the softmax over the heads": attending(
+            weigh=lambda scores, mask: (
+                hide(scores, mask).softmax(1).nan_to_num()
+            )
+        ),
+        "takes the softmax over the queries": attending(
+            weigh=lambda scores, mask: (
+                hide(scores, mask).softmax(2).nan_to_num()
+            )
+        ),
+        "hides what may be seen": attending(
+            weigh=lambda scores, mask: hide(
+                scores, None if mask is None else ~mask
+            ).softmax(-1)
+        ),
+        "exchanges W_q and W_k": attending(projected(W=(1, 0, 2))),
+        "deals the columns out to the heads in turn": attending(
+            cut=deal_out, merge=merge_dealt
+        ),
+        "puts the heads side by side in the reverse order": attending(
+            merge=lambda c: c.flip(1).transpose(1, 2).flatten(2)
+        ),
+        "gives all heads the weights of the first": attending(
+            weigh=lambda scores, mask: (
+                hide(scores, mask).softmax(-1)[:, :1].expand_as(scores)
+            )
+        ),
+        "takes the mask of the first sentence for all": attending(
+            weigh=first_sentence
+        ),
+        "takes the mask of the first query for all": attending(
+            weigh=first_query
+        ),
+        "multiplies by the matrices transposed": attending(
+            projected(turned=True)
+        ),
+    }
+    return right, wrong

@@ -16,6 +16,7 @@ mistakes, each known by its hint. Not taught.
 
 import copy
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -107,7 +108,10 @@ class Case:
 
 @dataclass(frozen=True)
 class floats:
-    """A tensor of normal numbers; equal letters are equal sizes."""
+    """A tensor of normal numbers: `floats("n i h*d")`.
+
+    Equal letters are equal sizes.
+    """
 
     letters: str
 
@@ -183,6 +187,27 @@ class made:
         return self.make(draw, case)
 
 
+class several:
+    """A list of what other kinds draw."""
+
+    def __init__(self, *kinds: object) -> None:
+        self.kinds = kinds
+        self.letters = " ".join(kind.letters for kind in kinds)
+
+    def drawn(self, draw: Draw, case: Case) -> list:
+        return [kind.drawn(draw, case) for kind in self.kinds]
+
+
+@dataclass(frozen=True)
+class size:
+    """The size of a letter."""
+
+    letters: str
+
+    def drawn(self, draw: Draw, case: Case) -> int:
+        return case.sizes[self.letters]
+
+
 class one_of:
     """A value of several; the first one at first."""
 
@@ -223,8 +248,10 @@ class between(whole):
 
 
 def lengths(letters: str, case: Case) -> list[int]:
-    """The sizes of axes; a 1 among the letters is one."""
-    return [1 if s == "1" else case.sizes[s] for s in letters.split()]
+    """The sizes of axes; a 1 among the letters is one, h*d a product."""
+    known = case.sizes | {"1": 1}
+    axes = (axis.split("*") for axis in letters.split())
+    return [math.prod(known[s] for s in axis) for axis in axes]
 
 
 # The cases that all exercises have.
@@ -246,11 +273,9 @@ CASES = {
 def stress(spec: "Spec", draw: Draw) -> Iterator[Case]:
     """The cases of an exercise, with sizes."""
     kinds = spec.inputs.values()
-    letters = {s for kind in kinds for s in kind.letters.split()} - {"1"}
-    has_floats = any(
-        isinstance(kind, floats) or getattr(kind, "is_floating", False)
-        for kind in kinds
-    )
+    words = " ".join(kind.letters for kind in kinds).replace("*", " ")
+    letters = set(words.split()) - {"1"}
+    has_floats = any(map(draws_floats, kinds))
     for name in CASES if has_floats else ("first", *["again"] * 3):
         case = CASES[name]
         if name in spec.leaves_out:
@@ -262,15 +287,21 @@ def stress(spec: "Spec", draw: Draw) -> Iterator[Case]:
             sizes = dict(zip(sorted(letters), different, strict=True))
         else:
             sizes = dict.fromkeys(letters, case.length)
-        sizes |= {
-            letter: draw.whole(*bounds) if name != "one" else bounds[0]
-            for letter, bounds in spec.sizes.items()
-        }
+        for letter, (low, high, *given) in spec.sizes.items():
+            sizes[letter] = low if name == "one" else draw.whole(low, high)
+            if given and case.is_given:
+                sizes[letter] = given[0](draw.given)
         if name == "again":
             told = [f"{s} = {size}" for s, size in sorted(sizes.items())]
             when = f"for {', '.join(told)}" if told else "for other numbers"
             case = replace(case, when=when)
         yield replace(case, sizes=sizes)
+
+
+def draws_floats(kind: object) -> bool:
+    if isinstance(kind, several):
+        return any(map(draws_floats, kind.kinds))
+    return isinstance(kind, floats) or getattr(kind, "is_floating", False)
 
 
 # What is asked.
@@ -319,12 +350,11 @@ class Spec:
     inputs: Mapping[str, object]
     look: str
     mistakes: Mapping[str, Callable]
-    sizes: Mapping[str, tuple[int, int]]
+    sizes: Mapping[str, tuple]
     leaves_out: frozenset[str]
     within: float
     calls: Callable
     changes: tuple[str, ...]
-    may_draw: bool
     also: tuple[Callable, ...]
     ways: tuple[Callable, ...]
 
@@ -407,10 +437,10 @@ class Spec:
 
     def called(self, answer: Callable, inputs: Inputs, times: int) -> object:
         """What an answer gives, which changes nothing and gives it again."""
-        results = []
-        for _ in range(times):
+        results, states = [], []
+        for seed in range(times):
             mine = copied(inputs)
-            state = torch.get_rng_state()
+            torch.manual_seed(seed)
             try:
                 results.append(self.given(answer, mine))
             except (Wrong, NotStarted):
@@ -419,10 +449,7 @@ class Spec:
                 if isinstance(error, NotImplementedError) and not error.args:
                     raise NotStarted("not started.") from None
                 raise Stopped(stopped(error)) from None
-            expect.that(
-                self.may_draw or torch.equal(torch.get_rng_state(), state),
-                "your code draws random numbers, or sets a seed.",
-            )
+            states.append(torch.get_rng_state())
             for name, x in inputs.items():
                 expect.that(
                     name in self.changes or is_as_it_was(mine[name], x),
@@ -433,6 +460,10 @@ class Spec:
             len(first) == len(second) and all(map(alike, first, second)),
             "called a second time it gives something else.",
         )
+        expect.that(
+            times == 1 or not states[0].equal(states[1]),
+            "your code sets the seed of everybody's random numbers.",
+        )
         return results[0]
 
 
@@ -441,12 +472,11 @@ def asks(
     look: str,
     mistakes: Mapping[str, Callable] | None = None,
     *,
-    sizes: Mapping[str, tuple[int, int]] | None = None,
+    sizes: Mapping[str, tuple] | None = None,
     leaves_out: tuple[str, ...] = (),
     within: float = 0.0,
     calls: Callable = lambda answer, *inputs: answer(*inputs),
     changes: tuple[str, ...] = (),
-    may_draw: bool = False,
     also: tuple[Callable, ...] = (),
     ways: tuple[Callable, ...] = (),
     **given: tuple,
@@ -457,10 +487,10 @@ def asks(
         inputs: for each argument what it is drawn from.
         look: where to look if no mistake is recognised.
         mistakes: what a mistake gives, by its hint.
-        sizes: the least and largest size of a letter, where it matters.
+        sizes: the least and largest size of a letter, where it matters; and,
+            if the task says it, a function of what is given.
         leaves_out: names of `CASES` that the exercise does not ask for.
         within: how far an answer may be off in any case.
-        may_draw: an answer may draw random numbers.
         calls, changes, also, ways: see `Spec`.
         given: names of numbers in the task, with their possible values.
     """
@@ -476,7 +506,6 @@ def asks(
             within,
             calls,
             changes,
-            may_draw,
             also,
             ways,
         )
