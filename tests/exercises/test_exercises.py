@@ -109,6 +109,26 @@ def test_a_mistake_gets_its_hint(task, draws):
     assert not missed, "\n".join(missed)
 
 
+@every_exercise
+def test_what_a_known_mistake_gives_is_recognised(task, draws):
+    """By its hint, whoever makes it, and whatever is drawn."""
+    from kit.exercises import Draw, Wrong, judge
+
+    asked, missed = description(task), []
+    for hint, mistake in known_mistakes(task).items():
+        for seed in draws(1, 20):
+            with pytest.raises(Wrong) as found:
+                judge(asked, mistake, Draw(seed, **asked.numbers(0)))
+            if hint not in found.value.hint:
+                missed.append(f"{hint} seed {seed}: {found.value.hint}")
+    assert not missed, "\n".join(missed)
+
+
+def known_mistakes(task: Task) -> dict:
+    """Those of a contract, by their hints."""
+    return getattr(description(task).examine, "mistakes", {})
+
+
 # What is written about them.
 
 
@@ -179,13 +199,13 @@ def test_a_chapter_has_its_exercises(chapter):
 def test_every_hint_is_for_somebody(chapter, draws):
     """A hint that no known mistake gets is one that nobody has tried."""
     module = ROOT / "book" / "kit" / "exercises" / f"chapter_{chapter:02}.py"
+    mine = [task for task in tasks() if task.chapter == chapter]
     heard = {
         hint
-        for task in tasks()
-        if task.chapter == chapter
+        for task in mine
         for _, answer in wrong_answers(task).values()
         for hint in told(task.name, answer, draws(1, 3))
-    }
+    }.union(*map(known_mistakes, mine))
     silent = [
         " … ".join(parts)
         for parts in hints(module.read_text(encoding="utf-8"))

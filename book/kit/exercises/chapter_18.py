@@ -85,8 +85,6 @@ def over_known(places, random):
         "the mean goes over all places, not over the known ones.": (
             below(math.log, over_known)
         ),
-        "each symbol has the probability 1/n, and what that costs is its "
-        "logarithm.": below(lambda symbols: 1 - 1 / symbols),
         "you look at the first text only.": (
             below(math.log, lambda places, random: random[0] / places[0])
         ),

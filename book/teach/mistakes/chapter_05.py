@@ -44,9 +44,9 @@ def attention_parameters(d_model, heads, d_head, d_value, bias):
             "so it has one bias",
             {"(columns + d_model if": "(columns + heads * d_model if"},
         ),
-        "no bias behind the last matrix": (
-            "the last matrix has a bias too",
-            {"(columns + d_model if": "(columns if"},
+        "a bias is one number": (
+            "with each the number of its columns",
+            {"(columns + d_model if": "(4 if"},
         ),
     },
     "multi_head": {
@@ -197,9 +197,11 @@ def head_contributions(module, x):
                 )
             },
         ),
-        "takes the bias of the output away too": (
-            "it belongs to no head",
-            {STRIP: STRIP + "\n        silent.out_proj.bias.zero_()"},
+        "a copy that nobody can train": (
+            "as trainable as before",
+            {
+                "with torch.no_grad():": "silent.requires_grad_(False)\n    with torch.no_grad():"
+            },
         ),
         "counts the heads from one": (
             "heads are counted from 0",

@@ -32,9 +32,9 @@ WRONG = {
             "too good is what lies below",
             {"loss <": "loss >="},
         ),
-        "takes the probability for its logarithm": (
-            "costs is its logarithm",
-            {"math.log(symbols)": "(1 - 1 / symbols)"},
+        "the end of sentence counts as a place": (
+            "nothing at a known one",
+            {"random / places": "random / (places + 1)"},
         ),
         "looks at the first text only": (
             "you look at the first text only",
@@ -205,6 +205,10 @@ def takes_from(attend, x, may_attend):
         "asks about the keys only": (
             "ask the attention: change the keys",
             {"by_key != by_value": "False"},
+        ),
+        "asks with as many queries as keys": (
+            "attend takes q of the shape",
+            {"q = drawn(1, query_heads,": "q = drawn(1, key_heads,"},
         ),
         "says which query heads a key head serves": (
             "things are to come back",
