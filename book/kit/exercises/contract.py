@@ -32,6 +32,7 @@ from kit.exercises.verdict import NotStarted, Wrong
 from lib.runtime import device
 
 ROOM = 16  # times the rounding error of the reference may be an answer's
+JUMP = 1e-2  # of its size, is no error of rounding
 CLOSE = 1e-3  # of its size, by which a mistake is recognised
 SHAKES = 4  # tries that show how far an error of the inputs goes
 FAR = 30.0  # scores are then 900 times as large, and exponentials overflow
@@ -416,7 +417,8 @@ class Spec:
 
         It is `ROOM` times the largest of: what the reference errs by in this
         precision, what it changes by if inputs are rounded another way, and
-        a unit in the last place, that of a product of two inputs.
+        a unit in the last place, that of a product of two inputs. What jumps,
+        such as a count, is no rounding.
         """
         dtypes = {x.dtype for x in numbers(inputs) if x.is_floating_point()}
         if not dtypes or not any(map(is_floating, leaves(exact))):
@@ -429,7 +431,8 @@ class Spec:
             for x in numbers(shaken):
                 shake(x, eps, lots)
             moved.append(far(self.given(self.reference, shaken), exact))
-        return max(self.within, ROOM * max(moved))
+        small = [m for m in moved if m <= JUMP * largest(exact)]
+        return max(self.within, ROOM * max(small, default=0.0))
 
     def given(self, answer: Callable, inputs: Inputs) -> object:
         """What is compared."""
@@ -555,6 +558,8 @@ def is_as_it_was(now: object, then: object) -> bool:
             return False
     elif isinstance(then, list | tuple):
         return len(now) == len(then) and all(map(is_as_it_was, now, then))
+    elif isinstance(then, int | float | str):
+        return now == then or now != now
     elif not isinstance(then, Tensor):
         return True
     pairs = zip(numbers(now), numbers(then), strict=True)
