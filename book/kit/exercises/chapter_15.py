@@ -1,192 +1,90 @@
 """Checks of the exercises of chapter 15, what attention costs. Not taught."""
 
 import math
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from kit.exercises import Wrong, exercise, expect
+from kit.exercises import expect
+from kit.exercises.chapter_05 import with_biases
+from kit.exercises.contract import (
+    asks,
+    by_oneself,
+    floats,
+    made,
+    padding,
+    size,
+)
 from kit.meter import peak_bytes
-from lib.heads import MultiHeadAttention
+from lib.efficient import GroupedQueryAttention
 
 
-@exercise(length=(3072, 4096, 5120, 6144))
-def predicted_mib(answer, draw):
-    times = draw.given.length // 1024
-    got = answer()
-    expect.that(
-        isinstance(got, int | float),
-        f"return a plain number; yours is a {type(got).__name__}.",
-    )
-    expect.close(
-        float(got),
-        8 * times * times,
-        f"count the places where a row meets a column: a text {times} times "
-        "as long has more rows, and each row has more columns.",
-        [
-            (
-                8 * times,
-                f"{times} times the tokens are not {times} times the pairs: "
-                "each of the new rows is longer, too.",
-            ),
-            (
-                4 * times * times,
-                "that is one of the two tables: while softmax runs, scores "
-                "and weights are both there.",
-            ),
-            (
-                8 * times**3,
-                "a table has two directions that grow, not three: its third "
-                "size, d, is used up by the dot products.",
-            ),
-            (
-                times * times,
-                "that is how many times as large they are. How many MiB were "
-                "they?",
-            ),
-            (
-                8,
-                "these are the tables of 1,024 tokens: the width of a head "
-                "does not set their size, the length does.",
-            ),
-        ],
-    )
+def drawn_cards(draw, case):
+    """Cards that are just full, or one byte short of it, or too small."""
+    given = draw.given.card * 10**9, 19_327_352_832, 48, 64, 64
+    cards = [(*given, draw.given.texts)] if case.is_given else []
+    weights, sizes = draw.whole(10_000, 20_000), draw.different(4, 3, 9)
+    token = 4 * math.prod(sizes)
+    full = weights + token * draw.whole(7, 60)
+    small = weights - draw.whole(1, 5_000)
+    for card in (full, full - 1, full + token // 2, weights, small):
+        cards.append((card, weights, *sizes))
+    return cards
 
 
-@exercise(card=(80, 40, 96, 48), texts=(7, 3, 8, 5))
-def longest_text(answer, draw):
-    billion = 10**9
-    card, weights = draw.given.card * billion, 19_327_352_832
-    one_card(answer, card, weights, 48, 64, 64, draw.given.texts)
-    for _ in range(3):
-        layers, kv_heads, d_head, texts = draw.different(4, 3, 9)
-        each = 2 * 2 * texts * layers * kv_heads * d_head
-        weights = draw.whole(10_000, 20_000)
-        full = weights + each * draw.whole(7, 60)
-        for card in (full + draw.whole(1, each - 2), full, full - 1):
-            one_card(answer, card, weights, layers, kv_heads, d_head, texts)
-        one_card(answer, weights, weights, layers, kv_heads, d_head, texts)
-        small = weights - draw.whole(1, 5_000)
-        one_card(answer, small, weights, layers, kv_heads, d_head, texts)
+def fits(
+    token=lambda layers, kv_heads, d_head, texts: (
+        4 * layers * kv_heads * d_head * texts
+    ),
+    left=lambda card, weights, texts: card - weights,
+    rounded=lambda left, token: max(0, left) // token,
+):
+    """How many tokens fit, by what each takes and what is left."""
+
+    def longest_text(card, weights, *sizes):
+        return rounded(left(card, weights, sizes[-1]), token(*sizes))
+
+    return longest_text
 
 
-def one_card(answer, card, weights, layers, kv_heads, d_head, texts):
-    """So many tokens fit that one more would not."""
-    got = answer(card, weights, layers, kv_heads, d_head, texts)
-    expect.that(
-        type(got) is int,
-        "a number of tokens is an int; yours is a "
-        f"{type(got).__name__}: {got}.",
-    )
-    if card < weights:
-        expect.that(
-            got == 0,
-            f"the weights alone need {weights - card:,} bytes more than the "
-            f"card has, so no token fits; you say {got}.",
-        )
-        return
-    room, each = card - weights, 2 * 2 * layers * kv_heads * d_head * texts
-    if 0 <= room - got * each < each:
-        return
-    called = f"longest_text{(card, weights, layers, kv_heads, d_head, texts)}"
-    found = {
-        room // (each // 2): "your token has half of its bytes: it keeps "
-        "a key and a value, and each number of them takes two bytes.",
-        room // (each // layers): "every layer keeps keys and values of its "
-        "own, and you count those of one.",
-        card // each: "the weights lie on the card as well: what is left of "
-        "it is less than all of it.",
-        room // (each // texts): "that is what all texts have together: "
-        "each of them can have less.",
-        room // (2 * each): "your token has twice its bytes: a kept number "
-        "takes two of them, and key and value count once each.",
-        -(-room // each): "the last token fits only in part: round down.",
-        max(0, card // texts - weights) // (each // texts): "the weights lie "
-        "on the card once, however many texts there are.",
-    }
-    if got in found:
-        raise Wrong(found[got])
-    raise Wrong(
-        f"{called}: your {expect.plural(got, 'token')} of each text take "
-        f"{got * each:,} bytes, and {room:,} are left beside the weights."
-    )
-
-
-BORROWED = ("attention", "softmax", "scaled_dot_product_attention")
-
-
-@exercise()
-@expect.own_work(*BORROWED)
-def causal_in_blocks(answer, draw):
-    n, block = draw.lots.choice([(17, 5), (19, 4), (23, 7)])
-    q, k, v = (draw.normal(n, d, dtype=torch.float64) for d in (7, 7, 5))
-    even = n - n % block  # what stops even here says itself why
-    answer(q[:even].clone(), k[:even].clone(), v[:even].clone(), block)
-    with (
-        expect.untouched(q, k, v),
-        expect.stops(
-            f"it stops with {n} tokens in blocks of {block}: the last block "
-            "is shorter than the others."
+@asks(
+    {"cards": made(drawn_cards)},
+    "take one text and one layer first: how many bytes does a token keep? "
+    "Then what is left beside the weights holds how many of them?",
+    {
+        "your token has half of its bytes: it keeps a key and a value, and "
+        "each number of them takes two bytes.": fits(
+            lambda *sizes: 2 * math.prod(sizes)
         ),
-    ):
-        got = answer(q, k, v, block)
-    expect.tensor(got, (n, 5), what="the output")
-    expect.that(
-        got[0].isfinite(),
-        "the first row is NaN: a query sees at least itself, so the block "
-        "on the diagonal is needed.",
-    )
-    expect.close(
-        got,
-        in_order(q, k, v),
-        f"some rows of {n} tokens in blocks of {block} are wrong. Which is "
-        "the first, and in which block does it lie?",
-        slips_in_blocks(q, k, v, block),
-    )
-    only_what_is_needed(answer, draw)
-    for length, size in ((24, 8), (5, 8), (6, 1), (1, 3)):
-        parts = [
-            draw.normal(length, d, dtype=torch.float64) for d in (8, 8, 5)
-        ]
-        hint = f"right for {n} tokens in blocks of {block}, but not for "
-        hint += f"{length} in blocks of {size}."
-        with expect.stops(hint):
-            got = answer(*parts, size)
-        expect.close(got, in_order(*parts), hint)
-    far_from_zero(answer, draw)
-
-
-def slips_in_blocks(q, k, v, block):
-    """What known mistakes give, each with its hint."""
-    place = torch.arange(len(q), device=q.device)
-    staircase = place[:, None] // block >= place // block
-    scores = q @ k.T / q.shape[-1] ** 0.5
-    return [
-        (
-            in_order(q.shape[-1] ** 0.5 * q, k, v),
-            "the scale is missing: divide the scores by the square root of d.",
+        "every layer keeps keys and values of its own, and you count those "
+        "of one.": fits(lambda layers, *sizes: 4 * math.prod(sizes)),
+        "the weights lie on the card as well: what is left of it is less "
+        "than all of it.": fits(left=lambda card, weights, texts: card),
+        "that is what all texts have together: each of them can have less.": (
+            fits(lambda *sizes: 4 * math.prod(sizes[:-1]))
         ),
-        (
-            F.scaled_dot_product_attention(q, k, v),
-            "nothing is hidden: every query sees the future.",
+        "your token has twice its bytes: a kept number takes two of them, "
+        "and key and value count once each.": fits(
+            lambda *sizes: 8 * math.prod(sizes)
         ),
-        (
-            F.scaled_dot_product_attention(q, k, v, staircase),
-            "inside the block on the diagonal a query still sees later "
-            "keys: some of its pairs are in the future.",
+        "the last token fits only in part: round down.": fits(
+            rounded=lambda left, token: max(0, -(-left // token))
         ),
-        (
-            row_by_row(scores, v, block, faded=False),
-            "when a larger score arrives, what was summed so far must "
-            "shrink: it was measured from the old maximum.",
+        "all texts read the same weights: these lie on the card once.": fits(
+            left=lambda card, weights, texts: card - texts * weights
         ),
-        (
-            row_by_row(scores, v, block, faded=True),
-            "a mean of the blocks' own means counts all blocks alike: "
-            "add up sums and counts, and divide once.",
+        "where not even the weights fit, no token does: 0, and not less.": (
+            fits(rounded=lambda left, token: left // token)
         ),
-    ]
+    },
+    calls=lambda answer, cards: [answer(*card) for card in cards],
+    card=(80, 40, 96, 48),
+    texts=(7, 3, 8, 5),
+)
+def longest_text(card, weights, *sizes):
+    return fits()(card, weights, *sizes)
 
 
 def in_order(q, k, v):
@@ -194,8 +92,16 @@ def in_order(q, k, v):
     return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-def row_by_row(scores, v, block, faded):
+def staircase(q, k, v, block):
+    """No mask inside the block on the diagonal."""
+    place = torch.arange(len(q), device=q.device)
+    seen = place[:, None] // block >= place // block
+    return F.scaled_dot_product_attention(q, k, v, seen)
+
+
+def row_by_row(q, k, v, block, faded):
     """Two mistakes: sums that are not repaired, a mean of means."""
+    scores = q @ k.T / q.shape[-1] ** 0.5
     rows = []
     for i, row in enumerate(scores):
         m, s, c, means = torch.tensor(-math.inf).to(v), 0, 0, []
@@ -209,23 +115,22 @@ def row_by_row(scores, v, block, faded):
     return torch.stack(rows)
 
 
-def only_what_is_needed(answer, draw):
+def only_what_is_needed(answer, q, k, v, block):
     """No large table, and no block that lies in the future."""
-    text = draw.normal(3, 512, 2)
-    held = peak_bytes(lambda *x: answer(*x, 16), *text)
+    held = peak_bytes(lambda *x: answer(*x, 16), *torch.ones(3, 512, 2).to(q))
+    bytes_of_one = q.element_size()
     expect.that(
-        held < 512 * 512,
-        "somewhere there is a table of n by n: with 512 tokens and blocks "
-        f"of 16 your code holds {held:,} bytes at a time.",
+        held < 128 * 512 * bytes_of_one,
+        "somewhere there is a table of n by n: with 512 tokens and blocks of "
+        f"16 your code holds {held:,} bytes at a time.",
     )
     expect.that(
-        held < 512 * 16 * 4,
+        held < 16 * 512 * bytes_of_one,
         "somewhere there is a table of n by block: cut the queries and the "
         "keys, so that block by block is the largest.",
     )
-    q, k, v = draw.normal(3, 24, 8, dtype=torch.float64)
     with FlopCounterMode(display=False) as counter:
-        answer(q, k, v, 8)
+        answer(*torch.ones(3, 24, 8).to(q), 8)
     tables = counter.get_total_flops() // (4 * 8 * 8 * 8)
     expect.that(
         tables <= 6,
@@ -234,74 +139,54 @@ def only_what_is_needed(answer, draw):
     )
 
 
-def far_from_zero(answer, draw):
-    """Scores of many hundreds, below zero and above."""
-    q, k, v = draw.normal(3, 24, 8, dtype=torch.float64)
-    low, high = (q.abs(), -900 * k.abs()), (900 * q.abs(), k.abs())
+def far_below(answer, q, k, v, block):
+    """All scores lie far below 0."""
+    q, k = q.abs() + 0.1, -1e5 * (k.abs() + 0.1)
+    got = answer(q, k, v, block)
+    right = in_order(q.double(), k.double(), v.double())
     expect.that(
-        expect.same(answer(*high, v, 8), in_order(*high, v)),
-        "where scores are large it fails: their exponentials overflow, or "
-        "all become 0, unless each row's own maximum is taken off.",
-    )
-    expect.that(
-        expect.same(answer(*low, v, 8), in_order(*low, v)),
+        (got - right).abs() <= 0.05 * v.abs().max(),
         "where all scores lie far below 0 it fails: the maximum so far must "
         "begin below every score.",
     )
 
 
-@exercise()
-def linear_encoder(answer, draw):
-    q, k, v = (draw.normal(3, 2, 7, d, dtype=torch.float64) for d in (5, 5, 3))
-    lengths = draw.shuffled([7, draw.whole(2, 5), 0])
-    empty = lengths.index(0)
-    real = [[t < n for t in range(7)] for n in lengths]
-    may_attend = torch.tensor(real, device=q.device)[:, None, None]
-    v = torch.where(may_attend.mT, v, 100 * v)  # PAD has something to say
-    with expect.untouched(q, k, v):
-        got = answer(q, k, v, may_attend)
-    expect.tensor(got, (3, 2, 7, 3), torch.float64, "the output")
-    some = [n for n in range(3) if n != empty]
-    weights = positive(q) @ positive(k).mT
-    weights_0 = positive(q) @ positive(k * may_attend.mT).mT
-    hidden = weights * may_attend
-    all_of_it = weights.sum(-1, keepdim=True)
-    mistakes = {
-        "padding is heard: nothing hides its keys.": weights @ v / all_of_it,
-        "a key of zeros is not silent, since phi(0) is 1: hide it after "
-        "phi.": weights_0 @ v / weights_0.sum(-1, keepdim=True),
-        "the sum of the weights still counts padding: hide what the keys "
-        "add to both sums.": hidden @ v / all_of_it,
-        "you hide the rows of queries; it is keys that nobody may see.": (
-            weights @ v / all_of_it * may_attend.mT
+@asks(
+    {
+        "q": floats("i d"),
+        "k": floats("i d"),
+        "v": floats("i e"),
+        "block": made(
+            lambda draw, case: draw.whole(1, case.sizes["i"] + 2), "i"
         ),
-        "you hide rows of queries as well; it is keys alone that nobody may "
-        "see.": ((hidden @ v / hidden.sum(-1, True)) * may_attend.mT),
-        "this is still causal: in an encoder every query sees all keys of "
-        "its sentence.": hidden.tril() @ v / hidden.tril().sum(-1, True),
-        "the weights of a row must sum to 1: divide by their sum.": (
-            hidden @ v
+    },
+    "some rows are wrong. Which is the first, and in which block does it "
+    "lie? The last block may be shorter than the others, and the maximum "
+    "must begin below every score.",
+    {
+        "the scale is missing: divide the scores by the square root of d.": (
+            lambda q, k, v, block: in_order(q.shape[-1] ** 0.5 * q, k, v)
         ),
-    }
-    expect.close(
-        got[some],
-        (hidden @ v / hidden.sum(-1, keepdim=True))[some],
-        "not the mean of the values by the weights phi(q)·phi(k).",
-        [(value[some], hint) for hint, value in mistakes.items()],
-    )
-    expect.that(
-        not got[empty].isnan().any(),
-        "a sentence that is all padding gives NaN: 0 is divided by 0.",
-    )
-    expect.that(got[empty] == 0, "a sentence that is all padding must give 0.")
-    long = [draw.normal(1, 1, 512, 4) for _ in range(3)]
-    shown = torch.ones(1, 1, 1, 512, device=q.device) > 0
-    held = peak_bytes(lambda *x: answer(*x, shown), *long)
-    expect.that(
-        held < 512 * 512,
-        "the numbers are right, but there is a table of n by n: multiply "
-        "keys and values first.",
-    )
+        "nothing is hidden: every query sees the future.": (
+            lambda q, k, v, block: F.scaled_dot_product_attention(q, k, v)
+        ),
+        "inside the block on the diagonal a query still sees later keys: "
+        "some of its pairs are in the future.": staircase,
+        "when a larger score arrives, what was summed so far must shrink: it "
+        "was measured from the old maximum.": (
+            lambda *given: row_by_row(*given, faded=False)
+        ),
+        "a mean of the blocks' own means counts all blocks alike: add up "
+        "sums and counts, and divide once.": (
+            lambda *given: row_by_row(*given, faded=True)
+        ),
+    },
+    sizes={"i": (9, 23), "d": (2, 8)},
+    also=(only_what_is_needed, far_below),
+    ways=(by_oneself("attention", "softmax", "scaled_dot_product_attention"),),
+)
+def causal_in_blocks(q, k, v, block):
+    return in_order(q, k, v)
 
 
 def positive(x):
@@ -309,190 +194,310 @@ def positive(x):
     return torch.where(x > 0, x + 1, x.exp())
 
 
-@exercise()
-def to_grouped(answer, draw):
-    for bias, dropout in ((True, 0.25), (False, 0.0)):
-        full = MultiHeadAttention(24, 6, dropout=dropout, bias=bias)
-        full = full.eval().to(draw.normal(1, dtype=torch.float64))
-        for weight in full.parameters():
-            weight.data = draw.normal(*weight.shape, dtype=torch.float64)
-        with expect.untouched(
-            *full.parameters(), hint="the model that was given is changed."
-        ):
-            for kv_heads in (3, 2, 1, 6):
-                made = answer(full, kv_heads)
-                expect.that(
-                    any(
-                        kind.__name__ == "GroupedQueryAttention"
-                        for kind in type(made).__mro__
-                    ),
-                    "return a GroupedQueryAttention; yours is a "
-                    f"{type(made).__name__}.",
-                )
-                expect.that(
-                    made.kv_heads == kv_heads,
-                    f"asked for {kv_heads} key heads, it has {made.kv_heads}.",
-                )
-                had = {w.data_ptr() for w in full.parameters()}
-                expect.that(
-                    all(w.data_ptr() not in had for w in made.parameters()),
-                    "a weight is the old model's own: who trains the new "
-                    "layer changes full as well. Copy the numbers.",
-                )
-                one_grouping(full, made.eval(), draw)
+def weighed(
+    hidden=lambda weights, seen: weights * seen,
+    summed=None,
+    keys=lambda k, seen: k,
+    rows=lambda out, seen: out,
+):
+    """The table in full, in which something may be hidden otherwise."""
+
+    def linear_encoder(q, k, v, seen):
+        weights = positive(q) @ positive(keys(k, seen)).mT
+        sums = (summed or hidden)(weights, seen).sum(-1, keepdim=True)
+        out = hidden(weights, seen) @ v / sums.where(sums != 0, 1.0)
+        return rows(out, seen)
+
+    return linear_encoder
 
 
-def one_grouping(full, made, draw):
-    """Keys and values are means of heads; the rest is as before."""
-    x = draw.normal(2, 5, 24, dtype=torch.float64)
-    nothing = torch.zeros_like(x)
-    expect.that(
-        all(w.dtype == x.dtype for w in made.parameters()),
-        "the new layer is to have the dtype of the old one.",
+def everything(weights, seen):
+    return weights
+
+
+def no_table(answer, q, k, v, seen):
+    """Nothing is as large as n by n."""
+    long, shown = (
+        torch.ones(3, 1, 1, 512, 4).to(q),
+        seen.new_ones(1, 1, 1, 512),
     )
-    parts = [full.project(t, t, t) for t in (x, nothing)]
-    ours = [made.project(t, t, t) for t in (x, nothing)]
+    held = peak_bytes(lambda *x: answer(*x, shown), *long)
     expect.that(
-        expect.same(ours[0][0], parts[0][0]),
-        "the queries stay as they are: their rows and biases are copied.",
+        held < 64 * 512 * q.element_size(),
+        "the numbers are right, but there is a table of n by n: multiply "
+        "keys and values first.",
     )
-    for which, name in ((1, "keys"), (2, "values")):
-        had, has = (t[0][which] - t[1][which] for t in (parts, ours))
-        by_heads(had, has, name)
-        had, has = parts[1][which], ours[1][which]
-        expect.close(
-            has,
-            had.unflatten(1, (has.shape[1], -1)).mean(2),
-            f"the matrices are right, but not the biases of the {name}: "
-            "they belong to the heads as the rows do.",
+
+
+@asks(
+    {
+        "q": floats("n h i d"),
+        "k": floats("n h i d"),
+        "v": floats("n h i e"),
+        "may_attend": padding("n 1 1 i", has_empty=True),
+    },
+    "not the mean of the values by the weights phi(q)·phi(k). In a sentence "
+    "that is all padding it is 0, and not 0 divided by 0.",
+    {
+        "padding is heard: nothing hides its keys.": weighed(everything),
+        "a key of zeros is not silent: phi(0) is 1. Hide it after phi.": (
+            weighed(everything, keys=lambda k, seen: k * seen.mT)
+        ),
+        "the sum of the weights still counts padding: hide what the keys add "
+        "to both sums.": weighed(summed=everything),
+        "you hide the rows of queries; it is keys that nobody may see.": (
+            weighed(everything, rows=lambda out, seen: out * seen.mT)
+        ),
+        "you hide rows of queries as well; it is keys alone that nobody may "
+        "see.": weighed(rows=lambda out, seen: out * seen.mT),
+        "this is still causal: in an encoder every query sees all keys of "
+        "its sentence.": weighed(
+            lambda weights, seen: (weights * seen).tril()
+        ),
+        "the weights of a row must sum to 1: divide by their sum.": weighed(
+            summed=lambda weights, seen: weights[..., :1] * 0
+        ),
+    },
+    leaves_out=("large",),  # phi is 0 there, and so is what it weighs
+    also=(no_table,),
+)
+def linear_encoder(q, k, v, may_attend):
+    return weighed()(q, k, v, may_attend)
+
+
+def drawn_full(draw, case):
+    """A trained module; not always with biases or dropout."""
+    sizes = case.sizes | {"h": case.sizes["g"] * case.sizes["t"]}
+    case = replace(case, sizes=sizes)
+    full = with_biases(draw, case, case.is_given or draw.whole(0, 1) == 1)
+    full.dropout = 0.25 if case.is_given else draw.whole(0, 3) / 8
+    return full.eval()
+
+
+def shared(answer, full, kv_heads, x, context):
+    """What the new layer makes of a text, and of what heads hand over."""
+    grouped = answer(full, kv_heads)
+    kinds = [kind.__name__ for kind in type(grouped).__mro__]
+    expect.that(
+        "GroupedQueryAttention" in kinds,
+        f"return a GroupedQueryAttention; yours is a {kinds[0]}.",
+    )
+    old = {weight.data_ptr() for weight in full.parameters()}
+    expect.that(
+        all(w.data_ptr() not in old for w in grouped.parameters()),
+        "a weight is the old model's own: who trains the new layer changes "
+        "full as well. Copy the numbers.",
+    )
+    projected = grouped.project(x, x, x)
+    after = grouped.output(context)
+    return *projected, after, grouped.dropout, grouped.kv_heads
+
+
+def pooled(means, queries=True, biases=True, output=True, dropout=True):
+    """A layer whose keys and values are means, by a table, of the old."""
+
+    def to_grouped(full, kv_heads):
+        has_bias = full.in_proj.bias is not None
+        made = GroupedQueryAttention(
+            full.d_model,
+            full.heads,
+            kv_heads,
+            full.dropout if dropout else 0.1,
+            has_bias,
+        ).to(full.in_proj.weight)
+        if output:
+            made.out_proj.load_state_dict(full.out_proj.state_dict())
+        table = means(full, kv_heads).to(full.in_proj.weight)
+        rows = [torch.eye(full.d_model).to(table) * queries, table, table]
+        pairs = zip(rows, full.matrices(), made.matrices(), strict=True)
+        for take, old, new in pairs:
+            new[0].data.copy_(take @ old[0])
+            if has_bias:
+                new[1].data.copy_(take @ old[1])
+        if has_bias and not biases:
+            made.in_proj.bias.data[full.d_model :] = 0
+        return made
+
+    return to_grouped
+
+
+def of_heads(choose):
+    """Whole heads are chosen or averaged, by a table (groups, heads)."""
+
+    def means(full, groups):
+        width = torch.eye(full.d_model // full.heads)
+        return torch.kron(choose(full.heads, groups), width)
+
+    return means
+
+
+def side_by_side(heads, groups):
+    times = heads // groups
+    table = torch.kron(torch.eye(groups), torch.ones(1, times))
+    return table.double() / times
+
+
+def every_nth(heads, groups):
+    times = heads // groups
+    return torch.eye(groups).repeat(1, times).double() / times
+
+
+def of_rows(full, groups):
+    """Neighbouring rows are averaged, not heads."""
+    times = full.heads // groups
+    return side_by_side(full.d_model, full.d_model // times)
+
+
+@asks(
+    {
+        "full": made(drawn_full, "g t w", is_floating=True),
+        "kv_heads": size("g"),
+        "x": floats("n i g*t*w"),
+        "context": floats("n g*t i w"),
+    },
+    "keys and values are not the means of the heads of each group: look at "
+    "their rows first, then at their biases.",
+    {
+        "you keep the first head of each group; keys and values are to be "
+        "the mean of all its heads.": pooled(
+            of_heads(lambda h, g: torch.eye(h)[:: h // g])
+        ),
+        "you keep the first heads and drop the others.": pooled(
+            of_heads(lambda h, g: torch.eye(h)[:g])
+        ),
+        "keys and values are the sum of a group, not its mean.": pooled(
+            of_heads(lambda h, g: side_by_side(h, g) * (h // g))
+        ),
+        "heads that stand side by side make a group; yours lie apart.": (
+            pooled(of_heads(every_nth))
+        ),
+        "you take means of neighbouring rows, which belong to one head: the "
+        "mean goes over heads.": pooled(of_rows),
+        "each group has a mean of its own; yours is that of all heads.": (
+            pooled(of_heads(lambda h, g: torch.ones(g, h).double() / h))
+        ),
+        "the biases are missing: they belong to the heads as the rows do.": (
+            pooled(of_heads(side_by_side), biases=False)
+        ),
+        "the dropout is another one than that of the old layer.": pooled(
+            of_heads(side_by_side), dropout=False
+        ),
+    },
+    sizes={"g": (2, 3), "t": (2, 3), "w": (2, 4)},
+    leaves_out=("one",),
+    calls=shared,
+)
+def to_grouped(full, kv_heads):
+    return pooled(of_heads(side_by_side))(full, kv_heads)
+
+
+def two_texts(answer, q, k, v, window):
+    """The contexts of two texts, token by token, in turns."""
+    texts = [(q, k, v), (q.flip(2), k.flip(2), v.flip(2))]
+    rings = [answer(len(q), q.shape[1], window, q.shape[3]) for _text in texts]
+    found = []
+    for t in range(q.shape[2]):
+        for ring, text in zip(rings, texts, strict=True):
+            one = [x[:, :, t : t + 1].clone() for x in text]
+            found.append(called(ring, one, t))
+    return found
+
+
+def called(ring, token, t):
+    """The context, by a buffer that is never moved."""
+    if isinstance(ring, Remembers):
+        return ring(*token)
+    before, home = ring.buffer.clone(), ring.buffer.data_ptr()
+    context = ring(*token)
+    expect.that(
+        ring.buffer.data_ptr() == home and ring.buffer.shape == before.shape,
+        f"the buffer is made once: call {t + 1} has put another in its place.",
+    )
+    written = ring.buffer.ne(before) & ~(ring.buffer.isnan() & before.isnan())
+    places = written.transpose(0, 3).flatten(1).any(1).sum()
+    expect.that(
+        places <= 1,
+        f"call {t + 1} writes {places} places of the buffer; only the oldest "
+        "token's need be overwritten.",
+    )
+    expect.that(
+        not isinstance(context, torch.Tensor) or context.isfinite(),
+        f"call {t + 1} gives NaN: write the new key and value first, and "
+        "read only places that have been written.",
+    )
+    return context
+
+
+class Remembers:
+    """All that was said, of which a choice is seen."""
+
+    def __init__(self, batch, heads, window, d_head):
+        self.window, self.keys, self.values = window, [], []
+
+    def seen(self, t):
+        return range(max(0, t - self.window + 1), t + 1)
+
+    def __call__(self, q, k, v):
+        self.keys.append(k)
+        self.values.append(v)
+        chosen = self.seen(len(self.keys) - 1)
+        keys, values = (
+            torch.cat([said[n] for n in chosen], 2)
+            for said in (self.keys, self.values)
         )
-    context = draw.normal(2, 6, 5, 4, dtype=torch.float64)
-    expect.close(
-        made.output(context),
-        full.output(context),
-        "what comes after the heads, out_proj, must be taken over as it is.",
-    )
-    expect.that(
-        made.dropout == full.dropout,
-        f"the dropout was {full.dropout} and is now {made.dropout}.",
-    )
+        return F.scaled_dot_product_attention(q, keys, values)
 
 
-def by_heads(had, has, name):
-    """Each new head is the mean of those that it stands for."""
-    heads, groups = had.shape[1], has.shape[1]
-    group = heads // groups
-    rows = had.transpose(1, 2).flatten(2)
-    mixed = rows.unflatten(2, (-1, group)).mean(3).unflatten(2, (groups, -1))
-    expect.close(
-        has,
-        had.unflatten(1, (groups, group)).mean(2),
-        f"with {groups} key heads for 6, the {name} are not the means of "
-        "the heads of each group.",
-        [
-            (
-                had.unflatten(1, (groups, group))[:, :, 0],
-                f"you keep the first head of each group; the {name} are to "
-                "be the mean of all its heads.",
-            ),
-            (
-                had[:, :groups],
-                f"you keep the first heads of the {name} and drop the others.",
-            ),
-            (
-                had.unflatten(1, (groups, group)).sum(2),
-                f"the {name} are the sum of a group, not its mean.",
-            ),
-            (
-                had.unflatten(1, (group, groups)).mean(1),
-                "heads that stand side by side make a group; you join every "
-                f"{groups}th.",
-            ),
-            (
-                mixed.transpose(1, 2),
-                "you take means of neighbouring rows, which belong to one "
-                "head: the mean goes over heads.",
-            ),
-            (
-                had.mean(1, keepdim=True).expand_as(has),
-                "each group has a mean of its own; yours is that of all "
-                "heads.",
-            ),
-        ],
-    )
+class AveragesKeys(Remembers):
+    def __call__(self, q, k, v):
+        return super().__call__(q, k, k)
 
 
-@exercise(window=(4, 3, 5, 6))
-def WindowCache(answer, draw):
-    for window in (draw.given.window, 1, 2, 20):
-        q, k, v = draw.normal(3, 3, 2, 13, 5)
-        ring = answer(3, 2, window, 5)
-        home = ring.buffer.data_ptr()
-        for t in range(13):
-            before = ring.buffer.clone()
-            now = [x[:, :, t : t + 1].clone() for x in (q, k, v)]
-            with expect.untouched(*now):
-                got = ring(*now)
-            one_call(got, q, k, v, window, t)
-            expect.that(
-                ring.buffer.data_ptr() == home,
-                "the buffer is made once: call "
-                f"{t + 1} has put another in its place.",
-            )
-            places = [
-                not expect.same(ring.buffer[:, :, :, p], before[:, :, :, p])
-                for p in range(window)
-            ]
-            expect.that(
-                sum(places) <= 1,
-                f"call {t + 1} writes {sum(places)} places of the buffer; "
-                "only the oldest token's need be overwritten.",
-            )
+class SeesAll(Remembers):
+    def seen(self, t):
+        return range(t + 1)
 
 
-def one_call(got, q, k, v, window, t):
-    """The context of token t, and what it means if it is wrong."""
-    where = f"call {t + 1} with a window of {window}"
-    expect.tensor(got, (3, 2, 1, 5), what="the context")
-    expect.that(
-        got.isfinite(),
-        f"{where} gives NaN: write the new key and value first, and read "
-        "only places that have been written.",
-    )
+class BeginsAgain(Remembers):
+    def seen(self, t):
+        return range(t - t % self.window, t + 1)
 
-    def over(tokens, k=k, v=v):
-        seen = k[:, :, tokens], v[:, :, tokens]
-        return F.scaled_dot_product_attention(q[:, :, t : t + 1], *seen)
 
-    first = max(0, t - window + 1)
-    missing = max(0, window - t - 1)
-    blank = [F.pad(x[:, :, first : t + 1], (0, 0, 0, missing)) for x in (k, v)]
-    expect.close(
-        got,
-        over(slice(first, t + 1)),
-        f"{where} does not give the context over tokens {first} to {t}.",
-        [
-            (
-                over(slice(first, t + 1), v=k),
-                "the keys are averaged where the values should be.",
-            ),
-            (
-                over(slice(0, t + 1)),
-                f"{where} sees more than {window} tokens.",
-            ),
-            (
-                over(slice(0, window + missing), *blank),
-                f"{where} also attends to places that are still empty.",
-            ),
-            (
-                over(slice(t - t % window, t + 1)),
-                f"{where} has forgotten what was written in the round "
-                "before: a full buffer stays full.",
-            ),
-            (
-                over([*range(min(t, window - 1)), t]),
-                f"{where} still sees the first tokens: the oldest is the one "
-                "to overwrite.",
-            ),
-        ],
-    )
+class KeepsTheFirst(Remembers):
+    def seen(self, t):
+        return [*range(min(t, self.window - 1)), t]
+
+
+class SeesBlanks(Remembers):
+    def __call__(self, q, k, v):
+        if not self.keys:
+            blank = torch.zeros_like(k)
+            self.keys, self.values = ([blank] * self.window for _ in "kv")
+        return super().__call__(q, k, v)
+
+
+@asks(
+    {
+        "q": floats("n h t d"),
+        "k": floats("n h t d"),
+        "v": floats("n h t d"),
+        "window": size("m"),
+    },
+    "this is not the context over the last tokens, the new one included. "
+    "Which call is the first to be wrong?",
+    {
+        "the keys are averaged where the values should be.": AveragesKeys,
+        "a query sees more than the window.": SeesAll,
+        "a query also attends to places that are still empty.": SeesBlanks,
+        "what was written in the round before is forgotten: a full buffer "
+        "stays full.": BeginsAgain,
+        "the first tokens are still seen: the oldest is the one to "
+        "overwrite.": KeepsTheFirst,
+    },
+    sizes={"t": (8, 13), "m": (1, 6, lambda given: given.window)},
+    leaves_out=("double", "large"),  # nobody tells the buffer its dtype
+    calls=two_texts,
+    window=(4, 3, 5, 6),
+)
+class WindowCache(Remembers):
+    """The reference."""

@@ -35,7 +35,7 @@ ROOM = 16  # times the rounding error of the reference may be an answer's
 JUMP = 1e-2  # of its size, is no error of rounding
 CLOSE = 1e-3  # of its size, by which a mistake is recognised
 SHAKES = 4  # tries that show how far an error of the inputs goes
-FAR = 30.0  # scores are then 900 times as large, and exponentials overflow
+FAR = 300.0  # scores are then 90,000 times as large: exponentials overflow
 Inputs = dict[str, object]
 
 
@@ -140,7 +140,7 @@ class ids:
 class masks:
     """True where a query may attend: `masks("n 1 i j")`.
 
-    `has_empty`: in some rows it is True nowhere.
+    `has_empty`: in some rows, the first one at least, it is True nowhere.
     """
 
     letters: str
@@ -150,6 +150,7 @@ class masks:
         mask = draw.mask(*lengths(self.letters, case))
         if self.has_empty:
             mask &= draw.uniform(*mask.shape[:-1], 1) < 0.7
+            mask.view(-1, mask.shape[-1])[0] = False
         return mask
 
 
@@ -162,9 +163,10 @@ class padding(masks):
 
     def drawn(self, draw: Draw, case: Case) -> Tensor:
         shape = lengths(self.letters, case)
-        low = 0 if self.has_empty else 1
-        real = torch.arange(shape[-1], device=device())
-        real = real < draw.ids(low, shape[-1], *shape[:-1], 1)
+        lengths_of = draw.ids(1, shape[-1], *shape[:-1], 1)
+        if self.has_empty:
+            lengths_of.view(-1)[0] = 0
+        real = torch.arange(shape[-1], device=device()) < lengths_of
         if case.pads == "behind":
             return real
         if case.pads == "in front":
@@ -210,7 +212,7 @@ class size:
 
 
 class one_of:
-    """A value of several; the first one at first."""
+    """A value of several: the first one at first, then another one."""
 
     letters = ""
 
@@ -218,9 +220,10 @@ class one_of:
         self.values = values
 
     def drawn(self, draw: Draw, case: Case) -> object:
-        return (
-            self.values[0] if case.is_given else draw.lots.choice(self.values)
-        )
+        if case.is_given:
+            return self.values[0]
+        is_second = case.pads == "in front"
+        return draw.lots.choice(self.values[is_second:])
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,9 @@ CASES = {
     "strided": Case(
         "for tensors that are not contiguous", is_contiguous=False
     ),
-    "large": Case(f"for numbers {FAR:.0f} times as large", times=FAR),
+    "large": Case(
+        f"for numbers {FAR:.0f} times as large", torch.float64, times=FAR
+    ),
 }
 
 
@@ -342,9 +347,9 @@ class Spec:
     `calls` says what is done with an answer and the inputs: what it gives is
     compared, also for the reference and the mistakes. `changes` names the
     inputs that an answer may change. `also` are further demands: functions of
-    the answer and the inputs that raise `Wrong`. `ways` say what is to be
-    written by oneself or to be used: functions of what `calls` makes of it,
-    and the inputs, that return a remark, or "". A remark is no mistake.
+    the answer and the first inputs that raise `Wrong`. `ways` say what is to
+    be written by oneself or to be used: functions of the same, with `calls`
+    for the answer, that return a remark, or "". A remark is no mistake.
     """
 
     reference: Callable
@@ -368,10 +373,9 @@ class Spec:
         tries = (self.tried(answer, inputs, case) for case, inputs in cases)
         if failures := [one for one in tries if one]:
             self.explain(failures)
-        for demand in self.also:
-            for _, inputs in cases:
-                demand(answer, *copied(inputs).values())
         first = cases[0][1]
+        for demand in self.also:
+            demand(answer, *copied(first).values())
         runs = partial(self.calls, answer)
         remarks = (way(runs, *copied(first).values()) for way in self.ways)
         return " ".join(filter(None, remarks))
