@@ -1,30 +1,356 @@
 """Checks of the exercises of chapter 11, training. Not taught."""
 
-import copy
-import math
+import weakref
+from functools import partial
 
 import torch
-from torch import nn
-from torch.nn.functional import cross_entropy, pad
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+from torch.nn.functional import cross_entropy
 
-from kit.exercises import Wrong, exercise, expect
+from kit.exercises import expect
+from kit.exercises.contract import asks, between, ids, leaves, made
+from lib.runtime import device
 from lib.training import Batch
 
 
 class Toy(nn.Module):
-    """A model of 150 numbers; it is called like the Transformer."""
+    """Called like the Transformer; in training its logits are twice as large.
 
-    def __init__(self, draw):
+    It is in float64, as Adam divides by numbers that may be near zero.
+    """
+
+    def __init__(self, draw, case):
         super().__init__()
-        double = {"dtype": torch.float64}
-        self.reads = nn.Parameter(draw.normal(9, 5, **double))
-        self.given = nn.Parameter(draw.normal(10, 5, **double))
-        self.out = nn.Parameter(draw.normal(5, 10, **double))
+        v, w, d = (case.sizes[letter] for letter in "vwd")
+        shapes = {"reads": (v, d), "given": (w, d), "out": (d, w)}
+        for name, shape in shapes.items():
+            weight = draw.normal(*shape, dtype=torch.float64)
+            setattr(self, name, nn.Parameter(weight))
+        self.out.data *= case.times**2
 
     def forward(self, source, decoder_input):
-        real = (source != 0).unsqueeze(-1)
-        read = (self.reads[source] * real).sum(1, keepdim=True)
-        return (self.given[decoder_input] + read).tanh() @ self.out
+        read = self.reads[source].sum(1, keepdim=True)
+        x = (self.given[decoder_input] + read).tanh()
+        return x @ self.out * (1 + self.training)
+
+
+def batches(draw, case, has_pad=True):
+    """Of different sizes: texts, what the decoder is given, and the target.
+
+    Each target ends with EOS; then comes PAD, also in the first row.
+    """
+    k, n, s, t, v, w = (case.sizes[letter] for letter in "knstvw")
+    found = []
+    for i in range(k):
+        rows, length = n + i % 3, t + i % 2
+        place = torch.arange(length, device=device())
+        text = draw.ids(3, w - 1, rows, length)
+        end = draw.ids(0, length - 1, rows, 1)
+        end[0] = (length - 1) // 2
+        end = end if has_pad else torch.full_like(end, length - 1)
+        given = text.roll(1, 1).masked_fill(place == 0, 1)
+        given = given.masked_fill(place > end, 0)
+        target = text.masked_fill(place == end, 2).masked_fill(place > end, 0)
+        found.append((draw.ids(3, v - 1, rows, s), given, target))
+    return found
+
+
+TOY = made(Toy, "v w d", is_floating=True)
+PARTS = made(batches, "k n s t v w")
+FULL = made(partial(batches, has_pad=False), "k n s t v w")
+SIZES = {"k": (3, 5), "n": (4, 6), "v": (5, 9), "w": (6, 9)}
+REPEATS = ("double", "strided")  # the toy is in float64 always
+
+
+def as_batches(answer, parts):
+    """Batches of the class that the page has."""
+    kind = expect.beside(answer, "Batch") or Batch
+    return [kind(*part) for part in parts]
+
+
+def trained(answer, model, parts, *rates):
+    """What an answer returns, and the weights that it leaves."""
+    got = answer(model, as_batches(answer, parts), *rates)
+    expect.that(
+        not any(
+            isinstance(x, Tensor) and x.requires_grad for x in leaves(got)
+        ),
+        "a loss with a graph keeps its whole batch in memory: return plain "
+        "numbers.",
+    )
+    return got, list(model.parameters())
+
+
+def plain(model, source, given, target, pad=0):
+    """The mean over the characters."""
+    return cross_entropy(model(source, given).mT, target, ignore_index=pad)
+
+
+def training(model, batches, rates, loss=plain, clears=True, forgets=False):
+    """The losses of a training in which each step has a rate of its own."""
+    optimiser = torch.optim.Adam(model.parameters())
+    losses = []
+    for batch, rate in zip(batches, rates, strict=True):
+        value = loss(model, *batch)
+        if clears:
+            optimiser.zero_grad()
+        value.backward()
+        optimiser.param_groups[0]["lr"] = rate
+        optimiser.step()
+        if forgets:
+            optimiser.state.clear()
+        losses.append(value.item())
+    return losses
+
+
+ADDS_UP = (
+    "the gradients of all steps add up: before each backward pass they must "
+    "be cleared."
+)
+FORGETS = (
+    "Adam forgets its two means at each step: it must be made once, before "
+    "the loop."
+)
+
+
+def evenly(**slips):
+    """A training at one rate."""
+    return lambda model, batches, rate: training(
+        model, batches, [rate] * len(batches), **slips
+    )
+
+
+@asks(
+    {"model": TOY, "batches": PARTS, "rate": between(0.03, 0.1)},
+    "a plain torch.optim.Adam with the mean of -log p over the characters "
+    "gives other losses, or leaves other weights.",
+    {
+        "PAD counts in your loss: most texts have some, and the model is not "
+        "to learn it.": evenly(loss=partial(plain, pad=-100)),
+        "the decoder is given the characters that it must say: then it only "
+        "needs to copy.": evenly(
+            loss=lambda model, source, _, target: plain(
+                model, source, target, target
+            )
+        ),
+        ADDS_UP: evenly(clears=False),
+        FORGETS: evenly(forgets=True),
+        "the weights never move: who takes the step, and is the gradient "
+        "still there?": lambda model, batches, rate: training(
+            model, batches, [0.0] * len(batches)
+        ),
+        "the model is to stay as it is for training: eval turns dropout "
+        "off.": lambda model, *given: evenly()(model.eval(), *given),
+    },
+    sizes=SIZES,
+    calls=trained,
+    changes=("model",),
+    leaves_out=REPEATS,
+)
+def fit(model, batches, rate):
+    return training(model, batches, [rate] * len(batches))
+
+
+class Known(Batch):
+    """A batch that knows how many rows its answers are to move."""
+
+    places: int
+
+
+def slipped(answer, source, given, target, places):
+    batch = Known(source, given, target)
+    batch.places = places
+    got = answer(batch)
+    fields = getattr(got, "_fields", None)  # the class may be the chapter's
+    expect.that(fields == Batch._fields, "what comes back is to be a Batch.")
+    return got
+
+
+def moved(*steps, axis=0):
+    """A batch whose three parts move so many times as far as is asked."""
+    return lambda batch: Batch(
+        *(
+            part.roll(step * batch.places, axis)
+            for part, step in zip(batch, steps, strict=True)
+        )
+    )
+
+
+@asks(
+    {
+        "source": ids("n s", below="v"),
+        "decoder_input": ids("n t", below="v"),
+        "target": ids("n t", below="v"),
+        "places": made(lambda draw, case: draw.given.places),
+    },
+    "look at one text: whose answer is to stand beside it?",
+    {
+        "the target moves, but what the decoder is given still belongs to "
+        "the right answer.": moved(0, 0, 1),
+        "what the decoder is given moves, but the target is still the right "
+        "answer.": moved(0, 1, 0),
+        "each text gets the answer of a text after it.": moved(0, -1, -1),
+        "texts and answers move together, so that all fits again.": (
+            moved(1, 1, 1)
+        ),
+        "the answers are torn apart: whole rows are to move, not the "
+        "characters within a row.": moved(0, 1, 1, axis=1),
+    },
+    sizes={"n": (8, 11), "v": (50, 90)},
+    calls=slipped,
+    places=(1, 2, 3),
+)
+def mismatched(batch):
+    return moved(0, 1, 1)(batch)
+
+
+def left(answer, model, parts):
+    """The gradients that an answer leaves."""
+    answer(model, *as_batches(answer, parts))
+    slopes = [weight.grad for weight in model.parameters()]
+    expect.that(
+        None not in slopes,
+        "no gradient is left in `.grad` when you are done: it was cleared, "
+        "or never put there.",
+    )
+    return slopes
+
+
+def most_kept(answer, model, parts):
+    """How many numbers graphs keep at the same time, at most."""
+    kept, sums = [], []
+
+    def keep(tensor):
+        tensor = tensor.clone()
+        kept.append(weakref.ref(tensor))
+        alive = [x for ref in kept if (x := ref()) is not None]
+        sums.append(sum(x.numel() for x in alive))
+        return tensor
+
+    with saved_tensors_hooks(keep, lambda tensor: tensor):
+        answer(model, *as_batches(answer, parts))
+    return max(sums)
+
+
+def one_graph_at_a_time(answer, model, parts):
+    alone = max(most_kept(answer, model, [part]) for part in parts)
+    expect.that(
+        most_kept(answer, model, parts) < 1.3 * alone,
+        "graphs of several parts are in memory at once: backward through one "
+        "part, and only then forward through the next.",
+    )
+
+
+def smoothed(model, source, given, target, reduction="mean"):
+    return cross_entropy(
+        model(source, given).mT,
+        target,
+        ignore_index=0,
+        label_smoothing=0.1,
+        reduction=reduction,
+    )
+
+
+def real(target):
+    return (target != 0).sum()
+
+
+def weighed(share, loss=smoothed):
+    """Part after part, by its own share and those of all."""
+
+    def added(model, *parts):
+        shares = [share(target) for _, _, target in parts]
+        for part, mine in zip(parts, shares, strict=True):
+            (mine / sum(shares) * loss(model, *part)).backward()
+
+    return added
+
+
+@asks(
+    {
+        "model": made(lambda *of: Toy(*of).float(), "v w d", is_floating=True),
+        "parts": PARTS,
+    },
+    "this is not the gradient of the whole batch.",
+    {
+        "each part counts the same, whether it holds many real characters or "
+        "few.": weighed(lambda target: 1),
+        "the gradients of the means add up to too much: together the parts "
+        "must weigh as much as one batch.": lambda model, *parts: sum(
+            smoothed(model, *part) for part in parts
+        ).backward(),
+        "the parts are weighed by their examples, but the mean goes over "
+        "characters.": weighed(len),
+        "PAD counts in the weight of a part, though not in its mean.": (
+            weighed(torch.numel)
+        ),
+        "the loss is to be smoothed as in label_smoothed_loss.": (
+            weighed(real, plain)
+        ),
+    },
+    sizes=SIZES,
+    calls=left,
+    leaves_out=("double", "strided"),  # shares of counts are float32
+    also=(one_graph_at_a_time,),
+)
+def add_gradients(model, *parts):
+    """All parts at once, as a batch would be."""
+    losses = [smoothed(model, *part, reduction="sum") for part in parts]
+    number = sum(real(target) for _, _, target in parts)
+    (sum(losses) / number).backward()
+
+
+def growing(low, high, number):
+    """Equal steps of the logarithm."""
+    exponents = torch.linspace(0, 1, number, dtype=torch.float64)
+    return (low * (high / low) ** exponents).tolist()
+
+
+def sweeping(rates=growing, used=lambda rates: rates, **slips):
+    """A training whose rates are noted, and used in some way."""
+
+    def swept(model, batches, low, high):
+        noted = rates(low, high, len(batches))
+        return noted, training(model, batches, used(noted), **slips)
+
+    return swept
+
+
+@asks(
+    {
+        "model": TOY,
+        "batches": FULL,
+        "low": between(0.001, 0.009),
+        "high": between(0.1, 0.5),
+    },
+    "a step of a plain torch.optim.Adam for each batch, from low to high, "
+    "gives other rates or losses, or leaves other weights.",
+    {
+        "the rate grows by equal amounts: it is to grow by equal factors.": (
+            sweeping(lambda *of: torch.linspace(*of).tolist())
+        ),
+        "the last rate is not the highest: how many factors lie between the "
+        "rates?": sweeping(
+            lambda low, high, number: growing(low, high, number + 1)[:-1]
+        ),
+        "the rates are noted, but Adam never hears of them.": sweeping(
+            used=lambda rates: rates[:1] * len(rates)
+        ),
+        "a rate is set after the step that it is meant for.": sweeping(
+            used=lambda rates: rates[:1] + rates[:-1]
+        ),
+        ADDS_UP: sweeping(clears=False),
+        FORGETS: sweeping(forgets=True),
+    },
+    sizes=SIZES,
+    calls=trained,
+    changes=("model",),
+    leaves_out=REPEATS,
+    within=1e-6,  # the rates may be computed in float32
+)
+def sweep(model, batches, low, high):
+    return sweeping()(model, batches, low, high)
 
 
 def ragged(draw, rows, length=6):
@@ -40,556 +366,6 @@ def ragged(draw, rows, length=6):
             target[row, -end - 1 :] = 0
             target[row, -end - 1] = 2
     return Batch(source, given, target)
-
-
-def full(draw, rows):
-    """A batch without PAD."""
-    source, given, target = ragged(draw, rows)
-    return Batch(
-        source,
-        given.masked_fill(given == 0, 4),
-        target.masked_fill(target == 0, 4),
-    )
-
-
-# 11.1
-
-
-@exercise()
-def wished(answer, draw):
-    vocab, smoothing = draw.whole(5, 8), draw.whole(2, 4) / 10
-    row, table = draw.ids(0, vocab - 2, 4), draw.ids(1, vocab - 1, 2, 3)
-    row[0] = 0
-    one_wish(answer, row, vocab, smoothing)
-    with expect.stops(
-        "right for a row of tokens, but `right` may have any number of axes: "
-        "a table of tokens stops it."
-    ):
-        answer(table, vocab, smoothing)
-    one_wish(answer, table, vocab, smoothing)
-    one_wish(answer, table, vocab, 0.0)
-
-
-def one_wish(answer, right, vocab, smoothing):
-    with expect.untouched(right):
-        got = answer(right, vocab, smoothing)
-    expect.tensor(got, (*right.shape, vocab))
-    expect.that(
-        got.is_floating_point(),
-        f"with a smoothing of {smoothing} whole numbers come back: "
-        "probabilities are floating-point numbers.",
-    )
-    wish = torch.zeros(*right.shape, vocab)
-    hit = wish.scatter(-1, right.cpu()[..., None], 1.0)
-    wish += smoothing / vocab
-    wish[hit == 1] += 1 - smoothing
-    others = smoothing / (vocab - 1)
-    but_pad = torch.full_like(wish, others)
-    but_pad[..., 0] = 0
-    expect.close(
-        got.cpu(),
-        wish,
-        f"with a smoothing of {smoothing} and {vocab} tokens, what should "
-        "the right one get, and what each of the others?",
-        [
-            (
-                torch.where(hit == 1, 1 - smoothing, others),
-                "the share goes evenly to the whole vocabulary, the right "
-                "token included; yours leaves that one out.",
-            ),
-            (
-                torch.where(hit == 1, 1 - smoothing, smoothing / vocab),
-                "the probabilities sum to less than 1: the right token, too, "
-                "gets its part of what is spread.",
-            ),
-            (
-                hit + smoothing / vocab,
-                "the probabilities sum to more than 1: what is spread must "
-                "be taken from the right token first.",
-            ),
-            (
-                (1 - smoothing) * hit + smoothing,
-                "each token gets the whole share: it is to be divided among "
-                f"all {vocab}.",
-            ),
-            (
-                (1 - smoothing) * hit + but_pad,
-                "PAD is a token of the vocabulary like any other here, and "
-                "yours gives it nothing.",
-            ),
-            (
-                smoothing * hit + (1 - smoothing) / vocab,
-                "the two shares have changed places: the right token is to "
-                "keep the larger one.",
-            ),
-        ],
-    )
-
-
-# 11.2
-
-
-@exercise()
-def fit(answer, draw):
-    data = [ragged(draw, rows) for rows in (3, 5, 2, 4)]
-    model, rate = Toy(draw), draw.whole(3, 9) / 100
-    mine = copy.deepcopy(model)
-    losses = answer(mine, data, rate)
-    list_of(losses, "losses", 4)
-    right, after = training(model, data, [rate] * 4)
-    expect.close(
-        losses[0],
-        right[0],
-        "the first loss is not the mean of -log p over the characters.",
-        [
-            (training(model, data, [rate], slip)[0][0], hint)
-            for slip, hint in LOSSES.items()
-        ],
-    )
-    cleared = all(
-        w.grad is None or not w.grad.any() for w in mine.parameters()
-    )
-    still = training(model, data, [0.0] * 4)[0]
-    expect.that(
-        not (expect.same(losses, still) and cleared),
-        "the weights do not move: the gradient is cleared before the step "
-        "has used it.",
-    )
-    expect.close(
-        losses,
-        right,
-        "the first loss is right, the later ones are not: a plain "
-        f"torch.optim.Adam at the rate {rate} gives others.",
-        [(still, "the weights never move: who takes the step?")]
-        + [
-            (training(model, data, [rate] * 4, slip)[0], hint)
-            for slip, hint in STEPS.items()
-        ],
-    )
-    weights_are(mine, after, model, training(model, data, [rate] * 3 + [0])[1])
-
-
-def weights_are(mine, after, before, one_less):
-    """The weights in the end, or those of a known mistake."""
-    pairs = [
-        (after, ""),
-        (before, "the model that was given is as it was: was a copy trained?"),
-        (one_less, "the last batch needs a step, too."),
-    ]
-    for other, hint in pairs:
-        if all(map(expect.same, mine.parameters(), other.parameters())):
-            expect.that(not hint, f"all losses are right, but {hint}")
-            return
-    raise Wrong("all losses are right, but the weights in the end are not.")
-
-
-def list_of(got, what, number):
-    """A list with an entry for each batch."""
-    expect.that(isinstance(got, list), f"the {what} are to be a list.")
-    expect.that(
-        len(got) == number,
-        f"{number} batches give {number} {what}; yours are {len(got)}.",
-    )
-    expect.that(
-        not any(isinstance(entry, torch.Tensor) for entry in got),
-        f"the {what} are tensors, and one with a graph keeps its whole batch "
-        "in memory: return plain numbers.",
-    )
-
-
-LOSSES = {
-    "pad": "PAD counts in your loss: most texts have some, and the model is "
-    "not to learn it.",
-    "no shift": "the decoder is given the characters that it must say: then "
-    "it only needs to copy.",
-    "softmax": "the softmax is taken twice: cross-entropy wants logits.",
-    "smoothing": "the loss is to be plain: no label smoothing here.",
-}
-STEPS = {
-    "adds up": "the gradients of all steps add up: before each backward pass "
-    "they must be cleared.",
-    "new Adam": "Adam forgets its two means at each step: it must be made "
-    "once, before the loop.",
-    "descent": "this is plain gradient descent: the steps are to be Adam's.",
-    "set late": "a rate is set after the step that it is meant for.",
-}
-
-
-def training(model, data, rates, slip=""):
-    """The losses, and the model afterwards: Adam by its formula."""
-    model = copy.deepcopy(model)
-    weights = list(model.parameters())
-    m, v, g = ([torch.zeros_like(w) for w in weights] for _ in "mvg")
-    losses, t = [], 0
-    before = rates[0]
-    for batch, rate in zip(data, rates, strict=False):
-        loss = slipped(model, batch, slip)
-        losses.append(loss.item())
-        t = 1 if slip == "new Adam" else t + 1
-        now = before if slip == "set late" else rate
-        before = rate
-        for i, new in enumerate(torch.autograd.grad(loss, weights)):
-            g[i] = new + g[i] if slip == "adds up" else new
-            first = t == 1
-            m[i] = 0.1 * g[i] if first else 0.9 * m[i] + 0.1 * g[i]
-            v[i] = (0 if first else 0.999 * v[i]) + 0.001 * g[i] ** 2
-            root = (v[i] / (1 - 0.999**t)).sqrt() + 1e-8
-            step = m[i] / (1 - 0.9**t) / root
-            with torch.no_grad():
-                weights[i] -= now * (g[i] if slip == "descent" else step)
-    return losses, model
-
-
-def slipped(model, batch, slip=""):
-    """The mean of -log p of all real characters, or of something else."""
-    given = batch.target if slip == "no shift" else batch.decoder_input
-    logits = model(batch.source, given)
-    if slip == "softmax":
-        logits = logits.softmax(-1)
-    smoothing = 0.1 if slip == "smoothing" else 0.0
-    terms = []
-    for row, ids in zip(logits.log_softmax(-1), batch.target, strict=True):
-        for log_p, token in zip(row, ids.tolist(), strict=True):
-            if token or slip == "pad":
-                kept = (1 - smoothing) * log_p[token]
-                terms.append(-kept - smoothing * log_p.mean())
-    return torch.stack(terms).mean()
-
-
-# 11.3
-
-
-@exercise(places=(1, 2, 3))
-def mismatched(answer, draw):
-    places, rows = draw.given.places, draw.whole(8, 11)
-    batch = ragged(draw, rows)
-    batch.source[:, 0] = torch.arange(rows)  # no two texts are alike
-    for ids in (batch.decoder_input, batch.target):
-        ids[:, 0] = 30 + torch.arange(rows)
-    batch.decoder_input[:, 0] = 1
-    batch.decoder_input[:, 1] = 30 + torch.arange(rows)
-    with expect.untouched(
-        *batch, hint="the batch that was given is changed: make a new one."
-    ):
-        got = answer(batch)
-    fields = getattr(got, "_fields", None)  # the class may be the chapter's
-    expect.that(fields == Batch._fields, "what comes back is to be a Batch.")
-    expect.that(
-        [t.shape for t in got] == [t.shape for t in batch],
-        "the three parts must keep their shapes.",
-    )
-    source, given, target = batch
-    expect.close(
-        [torch.equal(source, got.source), *came_from(got, batch)],
-        [True, -places, -places],
-        f"look at the text number {places}: whose answer stands beside it?",
-        [
-            (
-                [True, 0, -places],
-                "the target moves, but what the decoder is given still "
-                "belongs to the right answer.",
-            ),
-            (
-                [True, -places, 0],
-                "what the decoder is given moves, but the target is still "
-                "the right answer.",
-            ),
-            (
-                [True, places, places],
-                "each text gets the answer of a text after it.",
-            ),
-            (
-                [False, -places, -places],
-                "texts and answers move together, so that all fits again.",
-            ),
-            (
-                [False, 0, 0],
-                "the texts are to stay where they are: move the answers.",
-            ),
-            (
-                [True, "torn", "torn"],
-                "the answers are torn apart: whole rows are to move, not "
-                "the characters within a row.",
-            ),
-            (
-                [True, "rows", "rows"],
-                "whole answers stand beside the texts, but not in the right "
-                f"order: each moves {expect.plural(places, 'row')} down, "
-                "and the last ones come to the first texts.",
-            ),
-        ],
-    )
-
-
-def came_from(got, batch):
-    """How many rows down the answers come from; or what else they are."""
-    for new, old in zip(got[1:], batch[1:], strict=True):
-        moves = [
-            move
-            for move in range(-3, 4)
-            if torch.equal(new, old.roll(-move, dims=0))
-        ]
-        whole = all((old == row).all(1).any() for row in new)
-        yield moves[0] if moves else "rows" if whole else "torn"
-
-
-# 11.4
-
-
-@exercise()
-def add_gradients(answer, draw):
-    parts = [ragged(draw, rows, n) for rows, n in ((2, 9), (4, 5), (3, 7))]
-    model, what = Toy(draw), []
-    mine = copy.deepcopy(model)
-    mine.register_forward_pre_hook(lambda *_: what.append("forward"))
-    mine.out.register_hook(lambda _: what.append("backward"))
-    answer(mine, *parts)
-    expect.that(
-        what.count("forward") == len(parts),
-        f"each of the {len(parts)} parts is to go through the model once, "
-        f"and yours asks it {expect.plural(what.count('forward'), 'time')}.",
-    )
-    expect.that(
-        what.count("backward"),
-        "there is no backward pass, so no gradient is left.",
-    )
-    expect.that(
-        what == ["forward", "backward"] * len(parts),
-        "the backward pass waits until all parts went forward, so that all "
-        "their graphs are in memory at once.",
-    )
-    right_gradients(mine, model, parts)
-
-
-def together(parts):
-    """One batch of all rows, as long as the longest."""
-    length = max(part.target.shape[1] for part in parts)
-    return Batch(
-        torch.cat([part.source for part in parts]),
-        *(
-            torch.cat([pad(ids, (0, length - ids.shape[1])) for ids in column])
-            for column in list(zip(*parts, strict=True))[1:]
-        ),
-    )
-
-
-def right_gradients(mine, model, parts):
-    """The gradients of the whole batch, or of one of the known mistakes."""
-    whole = together(parts)
-    real = [int((part.target != 0).sum()) for part in parts]
-    rows = [len(part.target) for part in parts]
-    places = [part.target.numel() for part in parts]
-    n = len(parts)
-    missing = any(w.grad is None for w in mine.parameters())
-    expect.that(
-        not missing,
-        "no gradient is left in `.grad` when you are done: it was cleared, or "
-        "never put there.",
-    )
-    expect.close(
-        flat([w.grad for w in mine.parameters()]),
-        gradient(model, [whole], [1]),
-        "this is not the gradient of the whole batch.",
-        [
-            (
-                gradient(model, parts, [1 / n] * n),
-                "each part counts the same, whether it holds many real "
-                "characters or few.",
-            ),
-            (
-                gradient(model, parts, [1] * n),
-                "the gradients of the means add up to too much: together "
-                "the parts must weigh as much as one batch.",
-            ),
-            (
-                gradient(model, parts, real),
-                "the parts are weighed rightly against each other, but "
-                "together they weigh too much: divide by the real characters "
-                "of all parts.",
-            ),
-            (
-                gradient(model, parts, [r / sum(rows) for r in rows]),
-                "the parts are weighed by their examples, but the mean goes "
-                "over characters.",
-            ),
-            (
-                gradient(model, parts, [p / sum(places) for p in places]),
-                "PAD counts in the weight of a part, though not in its mean.",
-            ),
-            (
-                gradient(model, parts[-1:], [real[-1] / sum(real)]),
-                "only the last part is left: something clears the gradients "
-                "in between.",
-            ),
-            (
-                gradient(model, [whole], [1], 0.0),
-                "the loss is to be smoothed as in label_smoothed_loss.",
-            ),
-        ],
-    )
-
-
-def gradient(model, parts, shares, smoothing=0.1):
-    """Of a weighted sum of the losses of parts, by torch's own loss."""
-    total = 0
-    for part, share in zip(parts, shares, strict=True):
-        logits = model(part.source, part.decoder_input).flatten(0, 1)
-        total += share * cross_entropy(
-            logits,
-            part.target.flatten(),
-            ignore_index=0,
-            label_smoothing=smoothing,
-        )
-    return flat(torch.autograd.grad(total, list(model.parameters())))
-
-
-def flat(tensors):
-    return torch.cat([t.flatten() for t in tensors])
-
-
-# 11.5
-
-
-@exercise()
-def sweep(answer, draw):
-    number = draw.whole(4, 6)
-    data = [full(draw, 3) for _ in range(number)]
-    low, high = draw.whole(1, 9) / 1_000, draw.whole(3, 9) / 10
-    model = Toy(draw)
-    mine = copy.deepcopy(model)
-    got = answer(mine, data, low, high)
-    expect.that(
-        isinstance(got, list | tuple) and len(got) == 2,
-        "two lists are asked for: the rates and the losses.",
-    )
-    rates, losses = got
-    list_of(rates, "rates", number)
-    list_of(losses, "losses", number)
-    right = growing(low, high, number)
-    expect.close(
-        rates,
-        right,
-        f"from {low} to {high} in {number} steps the rates must grow by the "
-        "same factor each time.",
-        [
-            (
-                [low + (high - low) * i / (number - 1) for i in range(number)],
-                "the rate grows by equal amounts: it is to grow by equal "
-                "factors.",
-            ),
-            (
-                growing(low, high, number + 1)[:-1],
-                f"the last rate is not {high}: how many factors lie between "
-                f"{number} rates?",
-            ),
-            (
-                [rate * right[1] / low for rate in right],
-                f"the first rate is to be {low}, and yours begins one factor "
-                "higher.",
-            ),
-        ],
-    )
-    swept(losses, mine, model, data, right)
-
-
-def growing(low, high, number):
-    """Rates with a constant ratio, by their logarithms."""
-    a, b = math.log(low), math.log(high)
-    return [math.exp(a + (b - a) * i / (number - 1)) for i in range(number)]
-
-
-def swept(losses, mine, model, data, rates):
-    """The losses of the growing rates, and the weights afterwards."""
-    right, after = training(model, data, rates)
-    constant = training(model, data, [rates[0]] * len(data))[0]
-    slips = "adds up", "new Adam", "set late", "descent"
-    expect.close(
-        losses,
-        right,
-        "the rates are right, the losses are not those of a training with "
-        "them.",
-        [(constant, "the rates are noted, but Adam never hears of them.")]
-        + [
-            (training(model, data, rates, slip)[0], STEPS[slip])
-            for slip in slips
-        ],
-    )
-    one_less = training(model, data, [*rates[:-1], 0.0])[1]
-    weights_are(mine, after, model, one_less)
-
-
-# 11.6
-
-
-@exercise()
-def log_p(answer, draw):
-    batch, model = ragged(draw, 5), Toy(draw)
-    got = answer(model, batch)
-    expect.tensor(got)
-    expect.that(
-        got.shape == (5,),
-        f"5 examples have 5 probabilities, one for each; yours has the shape "
-        f"{tuple(got.shape)}.",
-    )
-    logits = model(batch.source, batch.decoder_input).detach()
-    by_hand = sums(logits.log_softmax(-1), batch.target)
-    lengths = (batch.target != 0).sum(1)
-    every = logits.log_softmax(-1)
-    pad = every[..., 0].masked_fill(batch.target != 0, 0.0).sum(1)
-    expect.close(
-        got.cpu(),
-        by_hand.cpu(),
-        "this is not the sum of log p over the characters and EOS.",
-        [
-            ((-by_hand).cpu(), "this is the loss: log p is negative."),
-            (
-                by_hand.exp().cpu(),
-                "this is the probability itself: its logarithm is asked for.",
-            ),
-            (
-                (by_hand / batch.target.shape[1]).cpu(),
-                "a mean over places: the logarithm of a product is a sum.",
-            ),
-            (
-                (by_hand / lengths).cpu(),
-                "a mean over characters: the logarithm of a product is a sum.",
-            ),
-            (
-                (by_hand + pad).cpu(),
-                "PAD counts: a text ends with EOS, and what fills up its row "
-                "has no probability.",
-            ),
-            (
-                sums(every, batch.target, skip=(0, 2)).cpu(),
-                "EOS is missing: that the text ends there is a part of it.",
-            ),
-            (
-                sums(logits.softmax(-1), batch.target).cpu(),
-                "probabilities are added: their product is asked for, so add "
-                "logarithms.",
-            ),
-            (
-                sums(logits, batch.target).cpu(),
-                "logits are added, and they are no logarithms of "
-                "probabilities yet.",
-            ),
-            (
-                sums(logits.log_softmax(1), batch.target).cpu(),
-                "the softmax goes over the places: at each place the "
-                "probabilities of all tokens sum to 1.",
-            ),
-            (
-                sums(every, batch.target, batch.decoder_input).cpu(),
-                "the probabilities are those of the characters that the "
-                "decoder is given, not of those that it must say.",
-            ),
-            (
-                sums(every, batch.target, every.argmax(-1)).cpu(),
-                "the probabilities are those of the likeliest characters, "
-                "not of the right ones.",
-            ),
-        ],
-    )
 
 
 def sums(every, target, picked=None, skip=(0,)):

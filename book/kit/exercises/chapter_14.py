@@ -35,150 +35,6 @@ def text_of(model, source, limit):
     return ids[1:]
 
 
-# 14.1
-
-
-@exercise(prompt=(6, 8, 9, 12), written=(5, 4, 7, 10))
-def predicted_rows(answer, draw):
-    prompt, written = draw.given.prompt, draw.given.written
-    got = answer()
-    expect.that(isinstance(got, int | float), "a number of rows is asked for.")
-    rows, calls = 0, [prompt] + [1] * (written - 1)
-    for new in calls:
-        rows += new
-    whole = sum(range(prompt, prompt + written))
-    expect.close(
-        float(got),
-        rows,
-        "count the rows of each call: the first call gets the prompt, and "
-        "every later one a single token.",
-        [
-            (
-                rows + 1,
-                "the token that is written last is never read: nothing "
-                "comes after it.",
-            ),
-            (
-                whole,
-                "this is the work without a cache, which computes all rows "
-                "again for each token.",
-            ),
-            (
-                written,
-                "the prompt must be read, too: a row for each of its tokens.",
-            ),
-            (
-                prompt,
-                "the prompt gives the first token only; each further one "
-                "needs a row.",
-            ),
-            (
-                (prompt + written) * (prompt + written + 1) // 2,
-                "a cache keeps the old rows: none is computed twice.",
-            ),
-            (
-                prompt * written,
-                "the prompt is read once, not once for each token.",
-            ),
-        ],
-    )
-
-
-# 14.2
-
-
-@exercise()
-def cached_numbers(answer, draw):
-    for width, *depth in ((80, 1, 1), (88, 2, 3), (80, 3, 2)):
-        config = TransformerConfig(
-            30, 15, width, 8, 5, *depth, dropout=0.0, max_length=20
-        )
-        model = Transformer(config).eval().to(device())
-        batch, (s_len, t_len) = draw.whole(5, 7), draw.different(2, 4, 9)
-        decoder = decoder_for(model, draw.ids(5, 8, batch, s_len))
-        decoder(draw.ids(5, 8, batch, t_len))
-        held = 0
-        for _, past, across in decoder.layers:
-            held += past.buffer[:, :, :, : past.length].numel()
-            held += across.k.numel() + across.v.numel()
-        got = answer(config, batch, t_len, s_len)
-        expect.that(
-            isinstance(got, int | float), "a number of numbers is asked for."
-        )
-        sizes = config, batch, t_len, s_len
-        expect.close(
-            float(got),
-            held,
-            f"with decoder_layers={config.decoder_layers} and "
-            f"d_model={width}, {batch} texts of {t_len} tokens with sources "
-            f"of {s_len} leave {held:,} numbers; you say {got:,}.",
-            numbers_kept(*sizes),
-        )
-
-
-def numbers_kept(config, batch, t_len, s_len):
-    """What known mistakes count."""
-    tokens, depth = batch * (t_len + s_len), config.decoder_layers
-    d = config.d_model
-    by_encoder = depth * t_len + config.encoder_layers * s_len
-    weights = batch * config.heads * t_len * (t_len + s_len)
-    return [
-        (
-            depth * tokens * d,
-            "half of it is missing: each token leaves a key and a value.",
-        ),
-        (
-            2 * depth * batch * t_len * d,
-            "this is a decoder-only model: ours keeps keys and values of the "
-            "source as well.",
-        ),
-        (
-            2 * depth * tokens * d * config.heads,
-            "the heads share the width: each is d_model / heads wide.",
-        ),
-        (
-            2 * depth * tokens * d // config.heads,
-            "this is one head: all of them together are as wide as the model.",
-        ),
-        (
-            2 * batch * by_encoder * d,
-            "it is the decoder's blocks that look at the source: each keeps "
-            "keys and values of it.",
-        ),
-        (
-            3 * depth * tokens * d,
-            "queries are not kept: no later row asks for them.",
-        ),
-        (
-            2 * batch * (depth * t_len + s_len) * d,
-            "the keys and values of the source are not shared: each block "
-            "makes its own.",
-        ),
-        (
-            2 * (depth + config.encoder_layers) * tokens * d,
-            "the encoder keeps nothing: once the memory is there, its blocks "
-            "are asked no more.",
-        ),
-        (
-            8 * depth * tokens * d,
-            "these are the bytes of float32: numbers are asked for.",
-        ),
-        (2 * tokens * d, "each block has keys and values of its own."),
-        (
-            2 * depth * tokens * d + depth * weights,
-            "attention weights are not kept: a row that is finished needs "
-            "them no more.",
-        ),
-        (
-            2 * depth * (t_len + s_len) * d,
-            "each text of the batch has a cache of its own.",
-        ),
-    ]
-
-
-# 14.3
-
-
 @exercise()
 @expect.own_work("CachedSelfAttention", "scaled_dot_product_attention", "sdpa")
 def append_and_attend(answer, draw):
@@ -310,9 +166,6 @@ def in_parts(answer, text, matrices):
         )
 
 
-# 14.4
-
-
 @exercise()
 def write_and_drop(answer, draw):
     model = wild_model()
@@ -407,9 +260,6 @@ def rows_are(read, wanted):
     )
 
 
-# 14.5
-
-
 @exercise()
 def rewind(answer, draw):
     model = tower(draw, 1, 3)
@@ -477,9 +327,6 @@ def counted(decoder, stay, places, held):
         all(length == stay for length in lengths),
         f"the blocks remember {lengths} tokens: each has a past of its own.",
     )
-
-
-# 14.6
 
 
 @exercise()

@@ -9,49 +9,6 @@ from torch import nn
 from kit.exercises import exercise, expect
 from lib.layers import FeedForward, LayerNorm, Residual
 
-
-@exercise(prompt=(9, 6, 12, 20), written=(3, 2, 4, 5))
-def predicted_turn(answer, draw):
-    prompt, written = draw.given.prompt, draw.given.written
-    got = answer()
-    expect.that(
-        isinstance(got, int | float),
-        f"return a plain number; yours is a {type(got).__name__}.",
-    )
-    expect.close(
-        float(got),
-        prompt + written,
-        "count the tokens that stand before it in the text: each of them "
-        "has one place.",
-        [
-            (
-                0,
-                "it is alone in its tensor, and not in the text: turned by "
-                "0 it would stand at the beginning.",
-            ),
-            (
-                prompt + written + 1,
-                "places are counted from 0: the second token is turned by 1.",
-            ),
-            (
-                prompt + written - 1,
-                "that is the place of the last token in the cache, and the "
-                "next one stands after it.",
-            ),
-            (
-                written,
-                "places go on from the prompt: what is written does not "
-                "begin at 0 again.",
-            ),
-            (
-                prompt,
-                "that is where the writing began: the tokens written since "
-                "then have places, too.",
-            ),
-        ],
-    )
-
-
 LLAMA_2 = {
     "model_type": "llama",
     "vocab_size": 32_000,

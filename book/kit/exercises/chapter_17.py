@@ -8,44 +8,6 @@ from kit.exercises import exercise, expect
 from lib.training import Batch
 
 
-@exercise(many=(6, 7, 10, 14), few=(2, 3, 5, 4))
-def predicted_loss(answer, draw):
-    many, few = draw.given.many, draw.given.few
-    got = answer()
-    expect.that(
-        isinstance(got, int | float),
-        f"return a plain number; yours is a {type(got).__name__}.",
-    )
-    expect.close(
-        float(got),
-        (2 * many + 4 * few) / (many + few),
-        f"write the losses of all {many + few} tokens side by side, {many} "
-        f"twos and {few} fours, and take their mean.",
-        [
-            (
-                3,
-                "that is the mean of two means: each worker counts the same, "
-                f"though one has {many} tokens and the other {few}.",
-            ),
-            (
-                2 * many + 4 * few,
-                "that is the sum of the losses: a mean divides it by the "
-                "number of tokens.",
-            ),
-            (
-                (2 * many + 4 * few) / 2,
-                "divide by the number of tokens, not by that of workers.",
-            ),
-            (
-                (4 * many + 2 * few) / (many + few),
-                "you have exchanged the workers: most of the tokens have a "
-                "loss of 2.",
-            ),
-            (6, "two means are not added up: the loss stays between them."),
-        ],
-    )
-
-
 @exercise(world=(8, 4, 16, 6))
 def sent_bytes(answer, draw):
     one_bill(answer, 1, 8_192, 4_096, 48, 2, draw.given.world)

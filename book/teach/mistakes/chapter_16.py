@@ -60,43 +60,6 @@ def but(hint, answer, *changes):
 
 
 WRONG = {
-    "predicted_turn": {
-        "a token that is alone is the first": """
-# hint: it is alone in its tensor
-def predicted_turn():
-    return 0
-""",
-        "places are counted from 1": """
-# hint: places are counted from 0
-def predicted_turn():
-    return 9 + 3 + 1
-""",
-        "the place of the token before": """
-# hint: the last token in the cache
-def predicted_turn():
-    return 9 + 3 - 1
-""",
-        "writing begins at 0 again": """
-# hint: places go on from the prompt
-def predicted_turn():
-    return 3
-""",
-        "the cache ends with the prompt": """
-# hint: where the writing began
-def predicted_turn():
-    return 9
-""",
-        "the prompt counts twice": """
-# hint: count the tokens that stand before it
-def predicted_turn():
-    return 2 * 9 + 3
-""",
-        "the place as a word": """
-# hint: return a plain number
-def predicted_turn():
-    return "twelve"
-""",
-    },
     "weights_of": {
         "a number with a fraction": but(
             "a number of weights is an int",
@@ -481,9 +444,6 @@ def llama_block(x, w, heads, kv_heads, eps):
 # Mutants of the solutions that are right too, and why.
 COMMUTES = "the factors or summands may stand in any order"
 EQUIVALENT = {
-    "predicted_turn": {
-        "return (written + prompt)": COMMUTES,
-    },
     "weights_of": {
         "block = (2 * d * shared + 2 * d * d) + 3 * d * d_ff + 2 * d": COMMUTES,
         "block = (2 * d + (2 * d * d + 2 * d * shared + 3 * d * d_ff))": COMMUTES,

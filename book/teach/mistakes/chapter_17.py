@@ -1,43 +1,6 @@
 """Wrong answers to the exercises of chapter 17, by misconception."""
 
 WRONG = {
-    "predicted_loss": {
-        "the mean of the two means": """
-# hint: the mean of two means
-def predicted_loss():
-    return 3
-""",
-        "the sum of all losses": """
-# hint: a mean divides it
-def predicted_loss():
-    return 2 * 6 + 4 * 2
-""",
-        "the sum is shared by the workers": """
-# hint: not by that of workers
-def predicted_loss():
-    return (2 * 6 + 4 * 2) / 2
-""",
-        "the weights are exchanged": """
-# hint: you have exchanged the workers
-def predicted_loss():
-    return (4 * 6 + 2 * 2) / 8
-""",
-        "the workers' losses add up": """
-# hint: two means are not added up
-def predicted_loss():
-    return 6
-""",
-        "the lower loss is the larger worker's": """
-# hint: and take their mean
-def predicted_loss():
-    return 2
-""",
-        "the loss as a text": """
-# hint: return a plain number
-def predicted_loss():
-    return "2.5"
-""",
-    },
     "sent_bytes": {
         "a worker alone sends to itself": """
 # hint: a worker that is alone sends nothing
@@ -675,10 +638,6 @@ def loss_of(summaries):
 COMMUTES = "the factors or summands may stand in any order"
 PAIRED = "the lists are equally long, so nothing is cut off"
 EQUIVALENT = {
-    "predicted_loss": {
-        "return ((4 * few + 2 * many)) / (many + few)": COMMUTES,
-        "return (2 * many + 4 * few) / ((few + many))": COMMUTES,
-    },
     "worker_part": {
         "return context @ W_o.chunk(world)[rank]": (
             "axis 0 is the one that is cut if none is named"

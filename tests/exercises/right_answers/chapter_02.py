@@ -20,20 +20,80 @@ def scaled_shares(query, keys):
     s = keys @ query / math.sqrt(keys.shape[-1])
     return torch.exp(s - torch.logsumexp(s, 0))
 """,
-        "scales the query first": """
-def scaled_shares(query, keys):
-    scores = (keys * (query / math.sqrt(len(query)))).sum(1)
-    e = (scores - scores.amax()).exp()
-    return e / e.sum()
-""",
-        "has a helper that is called softmax": """
+        "has a helper that is called softmax, and scales the query": """
 def softmax(scores):
-    e = torch.exp(scores - scores.max())
+    e = torch.exp(scores - scores.amax())
     return e / e.sum()
 
 
 def scaled_shares(query, keys):
-    return softmax(keys @ query / math.sqrt(keys.shape[-1]))
+    return softmax((keys * (query / math.sqrt(len(query)))).sum(1))
+""",
+        "compares each score with all others": """
+def scaled_shares(query, keys):
+    s = torch.einsum("nd,d->n", keys, query) * len(query) ** -0.5
+    return 1 / torch.exp(s[None] - s[:, None]).sum(1)
+""",
+    },
+    "finds_wrong_softmax": {
+        "is what comparing by numbers needs": """
+def finds_wrong_softmax(f):
+    for dtype in (torch.float32, torch.float64):
+        for shape in ((7,), (4, 5), (2, 3, 4), (2, 3, 4, 5)):
+            x = torch.randn(shape, dtype=dtype) * 20
+            x[..., 1] = -math.inf
+            x[:2] -= 5000 * (len(shape) > 1)
+            keep, got = x.clone(), f(x)
+            if (x != keep).any() or got.shape != x.shape or got.dtype != dtype:
+                raise ValueError("this is no softmax")
+            e = (keep - keep.amax(-1, keepdim=True)).exp()
+            if not torch.allclose(got, e / e.sum(-1, keepdim=True)):
+                raise ValueError("this is no softmax")
+""",
+        "has scores that are not contiguous, and need gradients": """
+def finds_wrong_softmax(f):
+    x = torch.randn(4, 3, 6, dtype=torch.float64).mT.requires_grad_()
+    y = torch.cat([x[:2] + 3000, x[2:] - 3000]).detach()
+    y[:, :, 0] = -math.inf
+    for z in (x.detach(), y, y[0], y[0, 0].float(), y[3, 1, 1:2]):
+        copy = z.clone()
+        torch.testing.assert_close(f(z), copy.softmax(-1))
+        assert z.equal(copy)
+""",
+        "gets its errors from a class": """
+class finds_wrong_softmax:
+    def __init__(self, f):
+        for x in (torch.randn(5, 2, 3), torch.randn(7).double()):
+            x.view(-1)[0] = -math.inf
+            x[-1] += 1e4
+            want = torch.softmax(x, -1)
+            before = x.tolist()
+            torch.testing.assert_close(f(x), want)
+            assert x.tolist() == before
+""",
+    },
+    "softmax_backward": {
+        "goes through the rows": """
+def softmax_backward(p, g):
+    rows = zip(p.reshape(-1, p.shape[-1]), g.reshape(-1, p.shape[-1]))
+    return torch.stack([a * b - a * (a @ b) for a, b in rows]).view(p.shape)
+""",
+        "calls itself for each axis": """
+def softmax_backward(p, g):
+    if p.dim() == 1:
+        return p * (g - torch.dot(p, g))
+    return torch.stack([softmax_backward(a, b) for a, b in zip(p, g)])
+""",
+        "uses einsum": """
+@torch.no_grad()
+def softmax_backward(p, g):
+    won = torch.einsum("...i,...i->...i", p, g)
+    return won - torch.einsum("...i,...j->...i", p, won)
+""",
+        "multiplies a row by a column": """
+def softmax_backward(p, g):
+    mean = p.unsqueeze(-2) @ g.unsqueeze(-1)
+    return torch.addcmul(p * g, p, mean.squeeze(-1), value=-1)
 """,
     },
     "win_probability": {
@@ -53,40 +113,24 @@ def win_probability(mine, theirs):
     ratings = torch.tensor([mine, theirs]) * math.log(odds) / points
     return shares(ratings, dim=0)[0].item()
 """,
-        "knows the axis beforehand": """
+        "knows the axis beforehand, and returns a tensor without axes": """
 from functools import partial
 
 points, odds = 400, 10
 shares = partial(torch.softmax, dim=0)
 
 def win_probability(mine, theirs):
-    return shares(torch.tensor([mine, theirs]) * math.log(odds) / points)[
-        0
-    ].item()
+    return shares(torch.tensor([mine, theirs]) * math.log(odds) / points)[0]
 """,
-        "calls a method": """
-points, odds = 400, 10
-
-def win_probability(mine, theirs):
-    ratings = torch.tensor([mine, theirs]) * math.log(odds) / points
-    return float(ratings.softmax(0)[0])
-""",
-        "lets a helper do it": """
+        "lets a helper do it, for the lead alone": """
 points, odds = 400, 10
 
 def chances(ratings):
     return torch.softmax(ratings * math.log(odds) / points, 0)
 
-def win_probability(mine, theirs):
-    return chances(torch.tensor([mine, theirs]))[0].item()
-""",
-        "is decorated": """
-points, odds = 400, 10
-
 @torch.no_grad()
 def win_probability(mine, theirs):
-    ratings = torch.tensor([mine, theirs])
-    return softmax(ratings * math.log(odds) / points)[0].item()
+    return float(chances(torch.tensor([0.0, theirs - mine]))[0])
 """,
         "remembers what it has computed": """
 from functools import lru_cache
@@ -107,6 +151,80 @@ class League:
         return softmax(ratings * math.log(odds) / points)[0].item()
 
 win_probability = League()
+""",
+    },
+    "streamed_mean": {
+        "keeps a logarithm and a mean": """
+def streamed_mean(blocks):
+    log_sum, mean = torch.tensor(-math.inf), 0.0
+    for s, v in blocks:
+        if s.max() == -math.inf:
+            continue
+        new = torch.logaddexp(log_sum.to(s), s.logsumexp(0))
+        mean = mean * (log_sum - new).exp() + (s - new).exp() @ v
+        log_sum = new
+    return mean
+""",
+        "takes one score after another": """
+def streamed_mean(blocks):
+    largest, total, mean = None, 0.0, None
+    for scores, values in blocks:
+        for s, v in zip(scores.tolist(), values):
+            if s == -math.inf:
+                continue
+            if largest is None:
+                largest, total, mean = s, 1.0, v.clone()
+                continue
+            new = max(largest, s)
+            total *= math.exp(largest - new)
+            share = math.exp(s - new) / (total + math.exp(s - new))
+            total += math.exp(s - new)
+            mean, largest = mean + share * (v - mean), new
+    return mean
+""",
+        "starts with the smallest number, and spoils the block": """
+def streamed_mean(blocks):
+    high, total, sums = torch.tensor(torch.finfo(torch.float32).min), 0, 0
+    for s, v in blocks:
+        new = torch.maximum(high, s.max())
+        fade, s = torch.exp(high - new), s.sub_(new).exp_()
+        total, high = total * fade + s.sum(), new
+        sums = sums * fade + (s[:, None] * v).sum(0)
+    return sums / total
+""",
+        "joins what it keeps with each block": """
+def streamed_mean(blocks):
+    kept = None
+    for s, v in blocks:
+        if kept is not None:
+            s, v = torch.cat([kept[0], s]), torch.cat([kept[1], v])
+        if s.max() > -torch.inf:
+            kept = s.logsumexp(0)[None], (s.softmax(0) @ v)[None]
+    return kept[1][0]
+""",
+    },
+    "without": {
+        "projects with a unit vector": """
+def without(keys, direction):
+    unit = F.normalize(direction, dim=0)
+    return keys - (keys @ unit).unsqueeze(-1) * unit
+""",
+        "asks for least squares": """
+def without(keys, direction):
+    line = direction[:, None]
+    return keys - (line @ torch.linalg.lstsq(line, keys.T).solution).T
+""",
+        "goes key by key, twice": """
+def without(keys, direction):
+    line = direction / direction.norm()
+    for _ in range(2):
+        keys = torch.stack([k - (k @ line) * line for k in keys])
+    return keys
+""",
+        "keeps all other directions": """
+def without(keys, direction):
+    others = torch.linalg.svd(direction[None])[2][1:]
+    return keys @ others.T @ others
 """,
     },
 }
