@@ -16,7 +16,7 @@ from kit.exercises.contract import (
     made,
     whole,
 )
-from lib.text import Vocabulary
+from lib.text import Vocabulary, split_words
 
 WORDS = "bread cook dessert eat first menu soup then".split()
 AUTOGRAD = (
@@ -43,16 +43,12 @@ def words_and_letters(answer, vocabulary, text):
     return [answer(*pair) for pair in pairs]
 
 
-def share(tokens, vocabulary):
-    return sum(t not in vocabulary.tokens for t in tokens) / len(tokens)
+def unknown(tokens, menu):
+    return sum(token not in menu.tokens for token in tokens)
 
 
-def counted(count):
-    """What is made of the numbers of unknown and of all tokens."""
-    return lambda vocabulary, text: count(
-        vocabulary.encode(text).count(vocabulary.unk_id),
-        len(vocabulary.encode(text)),
-    )
+def share(tokens, menu):
+    return unknown(tokens, menu) / len(tokens)
 
 
 @asks(
@@ -60,27 +56,20 @@ def counted(count):
     "count the ids of the text that are UNK, and all of its ids.",
     {
         "a token that occurs twice counts twice, and a set holds it once.": (
-            lambda vocabulary, text: share(
-                set(vocabulary.split(text)), vocabulary
-            )
+            lambda menu, text: share(set(menu.split(text)), menu)
         ),
         "cut at the spaces, a comma sticks to its word: let the vocabulary "
-        "cut the text.": lambda vocabulary, text: share(
-            text.split(), vocabulary
-        ),
+        "cut the text.": lambda menu, text: share(text.split(), menu),
         "that is the number of unknown tokens; the share is a part of all "
-        "tokens.": counted(lambda unknown, all: unknown),
+        "tokens.": lambda menu, text: unknown(menu.split(text), menu),
         "that is the share of the known tokens: the question is what is "
-        "missing to 1.": counted(lambda unknown, all: 1 - unknown / all),
-        "you divide by the known tokens: the whole is all of them.": counted(
-            lambda unknown, all: unknown / max(all - unknown, 1)
-        ),
-        "BOS and EOS are no tokens of the text.": counted(
-            lambda unknown, all: unknown / (all + 2)
+        "missing to 1.": lambda menu, text: 1 - share(menu.split(text), menu),
+        "BOS and EOS are no tokens of the text.": lambda menu, text: (
+            unknown(menu.split(text), menu) / (len(menu.split(text)) + 2)
         ),
         "a vocabulary brings its own way to cut a text, into letters "
-        "perhaps: let it do the cutting.": lambda vocabulary, text: share(
-            Vocabulary([]).split(text), vocabulary
+        "perhaps: let it do the cutting.": (
+            lambda menu, text: share(split_words(text), menu)
         ),
     },
     within=1e-6,  # the task leaves open how many digits
@@ -187,13 +176,6 @@ def starts_right(answer, ids, table):
     )
 
 
-def without_ready_made(answer, ids, table):
-    parts = answer(*table.shape).modules()
-    is_ready = any(isinstance(part, nn.Embedding) for part in parts)
-    hint = "It was to be written without a ready-made embedding."
-    return hint if is_ready else ""
-
-
 @asks(
     {"ids": ids("n j", "rows"), "table": floats("rows d")},
     "these are not the rows of the ids times the root of d_model.",
@@ -209,10 +191,10 @@ def without_ready_made(answer, ids, table):
         "a row that was read twice gets both gradients, and no id is "
         "special here.": scaled(lambda r, width: width**0.5, padding_idx=0),
     },
-    leaves_out=("double",),  # a layer starts in float32
+    leaves_out=("double", "large"),  # a layer starts in float32
     calls=looks_up,
     also=(starts_right,),
-    ways=(without_ready_made,),
+    ways=(by_oneself("Embedding"),),
 )
 def OwnEmbedding(vocab_size, d_model):
     return Scaled(vocab_size, d_model, lambda rows, width: width**0.5)
@@ -223,8 +205,12 @@ def ids_of_some(draw, case):
     return draw.ids(0, case.sizes["rows"] - 3, case.sizes["n"])
 
 
-def counts(ids, rows):
+def counts(ids, up, rows):
     return torch.bincount(ids, minlength=rows)[:, None]
+
+
+def summed(ids, up, rows):
+    return up.new_zeros(rows, up.shape[1]).index_add(0, ids, up)
 
 
 @asks(
@@ -242,80 +228,66 @@ def counts(ids, rows):
             )
         ),
         "you take the mean of what an id receives: a gradient is the sum.": (
-            lambda ids, up, rows: (
-                table_gradient_of(ids, up, rows) / counts(ids, rows).clamp(1)
-            )
+            lambda *given: summed(*given) / counts(*given).clamp(1)
         ),
         "yours ends at the largest id that was read: the table has more "
-        "rows.": lambda ids, up, rows: table_gradient_of(
-            ids, up, ids.max() + 1
-        ),
+        "rows.": lambda ids, up, rows: summed(ids, up, ids.max() + 1),
         "you count how often an id is read: that is the gradient only if "
-        "all ones arrive.": lambda ids, up, rows: (
-            counts(ids, rows).expand(-1, up.shape[1]).to(up)
-        ),
+        "all ones arrive.": lambda *given: counts(*given) + 0 * summed(*given),
         "yours has one row for each id, the table has one for each word.": (
             lambda ids, up, rows: up
         ),
-        "each column has a gradient of its own, and you add up the columns.": (
-            lambda ids, up, rows: table_gradient_of(
-                ids, up.sum(1, keepdim=True).expand_as(up), rows
-            )
-        ),
         "id 0 was read as well, and your row 0 gets nothing: only a table "
-        "with padding_idx leaves PAD out.": lambda ids, up, rows: (
-            table_gradient_of(ids, up, rows).index_fill(0, 0 * ids[:1], 0)
+        "with padding_idx leaves PAD out.": lambda ids, up, rows: summed(
+            ids, up * (ids > 0)[:, None], rows
         ),
     },
     sizes={"n": (25, 40), "rows": (7, 9)},
     ways=(by_oneself(*AUTOGRAD, "requires_grad_"),),
 )
 def table_gradient(ids, upstream, rows):
-    return table_gradient_of(ids, upstream, rows)
-
-
-def table_gradient_of(ids, upstream, rows):
-    empty = upstream.new_zeros(rows, upstream.shape[1])
-    return empty.index_add(0, ids, upstream)
+    return summed(ids, upstream, rows)
 
 
 def some_sequences(draw, case):
     """Of several lengths, and later one that is empty."""
     lengths = draw.different(4, 1, 9)
-    lengths += [] if case.is_given else [0, lengths[0]]
+    if not case.is_given:
+        lengths = [0, *draw.different(4, 10, 19), lengths[0]]
     return [draw.ids(0, 90, n).tolist() for n in draw.shuffled(lengths)]
 
 
-def caller_keeps_lists(answer, sequences, pad):
+def both_ways(answer, sequences, pad):
+    """The sequences, and from the last to the first."""
     before = copy.deepcopy(sequences)
-    got = answer(sequences, pad)
+    got = [answer(some, pad) for some in (sequences, sequences[::-1])]
     expect.that(
         sequences == before,
         "the caller's lists are changed: build new rows instead.",
     )
-    if isinstance(got, list | tuple) and len(got) == 2:
+    for pair in got:
+        has_two = isinstance(pair, list | tuple)
         expect.that(
-            isinstance(got[1], list | tuple),
+            not (has_two and isinstance(pair[-1], Tensor)),
             "the second thing is to be a list of whole numbers.",
         )
     return got
 
 
-def rows_made(row, begin=lambda gaps, n: gaps):
-    """What is made of each sequence and the gaps that it leaves."""
+def rows_made(row, begin=lambda gaps, length: gaps):
+    """What is made of each sequence and of the gaps that it leaves."""
 
     def pad_all(sequences, pad):
-        gaps = [max(map(len, sequences)) - len(row) for row in sequences]
-        pairs = list(zip(sequences, gaps, strict=True))
-        rows = [row(tokens, [pad] * gap) for tokens, gap in pairs]
-        begins = [begin(gap, len(tokens)) for tokens, gap in pairs]
+        width = max(map(len, sequences))
+        rows = [row(s, [pad] * (width - len(s))) for s in sequences]
+        begins = [begin(width - len(s), len(s)) for s in sequences]
         return torch.tensor(rows), begins
 
     return pad_all
 
 
-def in_front(tokens, gaps):
-    return gaps + tokens
+def in_front(sequence, gaps):
+    return gaps + sequence
 
 
 @asks(
@@ -346,7 +318,7 @@ def in_front(tokens, gaps):
             lambda sequences, pad: [row[0] for row in sequences]
         ),
     },
-    calls=caller_keeps_lists,
+    calls=both_ways,
 )
 def pad_in_front(sequences, pad_id):
     return rows_made(in_front)(sequences, pad_id)
@@ -364,22 +336,21 @@ def with_vectors(answer, words, vectors):
     return got
 
 
-def rows_of(tokens, downloaded, mean=None, silent=("<pad>",)):
-    """A row for each token."""
-    vectors = torch.tensor(list(downloaded.values()))
-    mean = vectors.sum(0) / len(vectors) if mean is None else mean
-    rows = [
-        mean * (token not in silent)
-        if token not in downloaded
-        else torch.tensor(downloaded[token])
-        for token in tokens
-    ]
-    return torch.stack(rows)
+def rows_for(first=0, silent=1, is_of_all=True):
+    """A row for each token from a first one on, some of them zeros.
 
+    The mean is that of all downloaded vectors, or of those that are used.
+    """
 
-def mean_of_used(vocabulary, downloaded):
-    used = [downloaded[t] for t in vocabulary.tokens if t in downloaded]
-    return torch.tensor(used).mean(0)
+    def table(menu, known):
+        counted = [known[t] for t in known if is_of_all or t in menu.tokens]
+        mean = torch.tensor(counted).mean(0)
+        rows = [torch.tensor(known.get(t, mean.tolist())) for t in menu.tokens]
+        for token, row in zip(menu.tokens[:silent], rows, strict=False):
+            row *= token in known
+        return torch.stack(rows[first:])
+
+    return table
 
 
 @asks(
@@ -390,47 +361,25 @@ def mean_of_used(vocabulary, downloaded):
     "a token has its own vector if there is one, and else the mean of all "
     "that were downloaded.",
     {
-        "the rows go by the ids of your vocabulary, and not by the order of "
-        "the download.": lambda vocabulary, downloaded: rows_of(
-            sorted(
-                vocabulary.tokens,
-                key=[*vocabulary.tokens[:4], *downloaded, *WORDS].index,
-            ),
-            downloaded,
-        ),
         "the four special tokens have rows too, and they come first.": (
-            lambda vocabulary, downloaded: rows_of(
-                vocabulary.tokens[4:], downloaded
-            )
+            rows_for(first=4)
         ),
         "row 0 is PAD's: it holds zeros, because nothing is there.": (
-            lambda vocabulary, downloaded: rows_of(
-                vocabulary.tokens, downloaded, silent=()
-            )
+            rows_for(silent=0)
         ),
         "a token without a vector gets zeros, so that the model takes it for "
-        "PAD: the mean was asked for.": lambda vocabulary, downloaded: rows_of(
-            vocabulary.tokens, downloaded, silent=vocabulary.tokens
-        ),
+        "PAD: the mean was asked for.": rows_for(silent=None),
         "BOS, EOS and UNK have no downloaded vector either, so they get the "
-        "mean: only PAD is zero.": lambda vocabulary, downloaded: rows_of(
-            vocabulary.tokens, downloaded, silent=vocabulary.tokens[:4]
-        ),
+        "mean: only PAD is zero.": rows_for(silent=4),
         "you take the mean of the vectors that your vocabulary uses: it is "
-        "to be that of all downloaded ones.": lambda vocabulary, downloaded: (
-            rows_of(
-                vocabulary.tokens,
-                downloaded,
-                mean_of_used(vocabulary, downloaded),
-            )
-        ),
+        "to be that of all downloaded ones.": rows_for(is_of_all=False),
     },
-    sizes={"n": (4, 6)},
-    leaves_out=("double",),  # the table is float32
+    sizes={"n": (4, 6), "d": (5, 12)},
+    leaves_out=("double", "large"),  # the table is float32
     calls=with_vectors,
 )
 def pretrained_table(vocabulary, downloaded):
-    return rows_of(vocabulary.tokens, downloaded)
+    return rows_for()(vocabulary, downloaded)
 
 
 def some_texts(draw, case):

@@ -105,7 +105,6 @@ def in_place(x):
 
 
 WRONG = {
-    "gives equal shares to all": lambda x: softmax(0 * x.nan_to_num()),
     "counts in powers of 2 instead of e": lambda x: shares(shifted(x).exp2()),
     "lets the entries of the first axis compete": lambda x: x.softmax(0),
     "lets the entries of axis 1 compete, which is right for a table": (
@@ -316,10 +315,12 @@ SITUATIONS: dict[str, Callable] = {
     "0, but only differences count.": lambda scores: scores + 5000,
     "if the scores of each block lie far above those of the block before, "
     "your mean is wrong: subtract the largest score so far.": rising,
-    "however low all scores are, one of them is the largest: with which one "
-    "do you begin?": lambda scores: -1e30 * (1 + scores.abs()),
     "a block in which one score is -inf still has others: they count, and it "
     "does not.": lambda scores: hidden(scores, 2, 6),
+    "however low all scores are, one is the largest, and -inf is lower "
+    "still: with which one do you begin?": (
+        lambda scores: hidden(-1e30 * (1 + scores.abs()), 2, 6)
+    ),
     "a block that holds only -inf counts nothing in the mean, also the first "
     "one: what is -inf minus -inf?": (
         lambda scores: hidden(scores, *range(4), *range(8, 12))
@@ -366,17 +367,16 @@ def keeps_three_things(answer, scores, values):
     )
 
 
-def corrected(total_power, mean_power):
+def corrected(of_total, of_values):
     """The mean with corrections raised to powers: 0 leaves them out."""
 
     def mean(blocks):
-        total, weighted, largest = 0.0, 0.0, torch.tensor(-1e9)
+        largest, total, weighted = -math.inf, 0.0, 0.0
         for scores, values in blocks:
-            new = largest.maximum(scores.max())
-            exp, change = (scores - new).exp(), (largest - new).exp()
-            change = change if largest > -1e9 else 1.0
-            total = total * change**total_power + exp.sum()
-            weighted = weighted * change**mean_power + exp @ values
+            new = max(largest, scores.max().item())
+            change, exp = math.exp(largest - new), (scores - new).exp()
+            total = total * change**of_total + exp.sum()
+            weighted = weighted * change**of_values + exp @ values
             largest = new
         return weighted / total
 
@@ -400,8 +400,6 @@ def means(blocks):
         "large, and you leave it so.": corrected(0, 0),
         "you correct the sum of the exponentials, and forget that of the "
         "values.": corrected(1, 0),
-        "you correct in the wrong direction: what was summed before a "
-        "larger score is too large.": corrected(-1, -1),
         "you take the mean of the blocks' means, but a block with higher "
         "scores counts more.": lambda blocks: means(blocks).mean(0),
         "only the last block counts in yours.": lambda b: means(b)[-1],

@@ -1,469 +1,439 @@
 """Checks of the exercises of chapter 4, masks. Not taught."""
 
-from itertools import product
+import contextlib
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
-from kit.exercises import Wrong, exercise, expect
-
-FORBIDDEN = (
-    "attention",
-    "attention_weights",
-    "masked_attention",
-    "scaled_dot_product_attention",
-    "sdpa",
+from kit.exercises import expect
+from kit.exercises.contract import (
+    asks,
+    by_oneself,
+    floats,
+    made,
+    masks,
+    padding,
+    size,
+    whole,
 )
+from lib.runtime import device
 
 
-def boolean(rows):
-    """A table of 0 and 1 as a mask."""
-    return torch.tensor(rows) == 1
+def pairs(sees):
+    """The mask of those for which `sees(row, query, key)` is True.
 
+    It is made place by place, for each row of an input, or for a number.
+    """
 
-@exercise(width=(3, 2, 4, 5), length=(7, 8, 9, 10))
-def window_mask(answer, draw):
-    length, width = draw.given.length, draw.given.width
-    mask = answer(length, width)
-    expect.that(
-        not isinstance(mask, torch.Tensor) or mask.ndim == 4,
-        "a mask of this book has four axes, (1, 1, length, length): without "
-        "the axes of batch and heads it does not meet the scores.",
-    )
-    expect.tensor(mask, (1, 1, length, length), torch.bool, "the mask")
-    right = window_by_hand(length, width)
-    expect.close(
-        mask[0, 0].cpu(),
-        right,
-        f"look at the last row of window_mask({length}, {width}): which "
-        f"{width} positions may it see?",
-        window_mistakes(right, width),
-    )
-    for _ in range(3):
-        length = draw.whole(1, 12)
-        width = draw.whole(1, length + 2)
-        mask = answer(length, width)[0, 0].cpu()
-        expect.that(
-            expect.same(mask, window_by_hand(length, width)),
-            "right for the numbers of the task, but not for "
-            f"window_mask({length}, {width}).",
-        )
-
-
-def window_mistakes(right, width):
-    """What a window is taken for."""
-    length = len(right)
-    wider = window_by_hand(length, width + 1)
-    diagonal = torch.eye(length) == 1
-    return [
-        (
-            ~right,
-            "True means may attend, and your mask says True where a "
-            "position is hidden.",
-        ),
-        (
-            right.T,
-            "rows are queries and columns are keys: row i looks at "
-            "columns up to i, and yours looks the other way.",
-        ),
-        (
-            right | right.T,
-            "your window reaches into the future: row 0 sees position 1.",
-        ),
-        (
-            wider,
-            "the query's own position counts as one of the width, and "
-            "yours sees one more.",
-        ),
-        *(
-            (
-                seen & ~diagonal,
-                "a position may look at itself: the diagonal must be True.",
-            )
-            for seen in (right, wider)
-        ),
-        (
-            (torch.arange(length) < width) & torch.ones_like(right).tril(),
-            "your window does not move: the last row must see the last "
-            "positions, not the first.",
-        ),
-    ]
-
-
-def window_by_hand(length, width):
-    """Which key each query may see, place by place."""
-    return boolean(
-        [
-            [0 <= query - key < width for key in range(length)]
-            for query in range(length)
+    def mask(*inputs):
+        *length, rows = inputs
+        rows = rows.tolist() if isinstance(rows, torch.Tensor) else [rows]
+        places = range(*length or [len(rows[0])])
+        tables = [
+            [[[bool(sees(row, i, j)) for j in places] for i in places]]
+            for row in rows
         ]
+        return torch.tensor(tables)
+
+    return mask
+
+
+@asks(
+    {
+        "length": whole(1, 12, given="length"),
+        "width": whole(1, 13, given="width"),
+    },
+    "look at the last row of your mask: which positions may it see?",
+    {
+        "True means may attend, and your mask says True where a position is "
+        "hidden.": pairs(lambda width, i, j: not 0 <= i - j < width),
+        "rows are queries and columns are keys: row i looks at columns up to "
+        "i, and yours looks the other way.": pairs(
+            lambda width, i, j: 0 <= j - i < width
+        ),
+        "your window reaches into the future: row 0 sees position 1.": pairs(
+            lambda width, i, j: abs(i - j) < width
+        ),
+        "the query's own position counts as one of the width, and yours sees "
+        "one more.": pairs(lambda width, i, j: 0 <= i - j <= width),
+        "a position may look at itself: the diagonal must be True.": pairs(
+            lambda width, i, j: 0 < i - j <= width
+        ),
+        "your window does not move: the last row must see the last "
+        "positions, not the first.": pairs(
+            lambda width, i, j: j <= i and j < width
+        ),
+    },
+    width=(3, 2, 4, 5),
+    length=(7, 8, 9, 10),
+)
+def window_mask(length, width):
+    return pairs(lambda width, i, j: 0 <= i - j < width)(length, width)
+
+
+def idle(mask):
+    """The queries that may attend to nothing."""
+    return ~mask.any(-1, keepdim=True)
+
+
+def hide(scores, mask, by=-torch.inf):
+    """Where nothing may be seen, the scores stay."""
+    return scores.masked_fill(~(mask | idle(mask)), by)
+
+
+def attention_by(
+    weigh=lambda scores, mask: hide(scores, mask).softmax(-1),
+    root=lambda q, v: q.shape[-1] ** 0.5,
+    gives=0.0,
+):
+    """Attention, some step of which may be another one."""
+
+    def attend(q, k, v, mask):
+        weights = weigh(q @ k.mT / root(q, v), mask)
+        if gives is not None:
+            weights = weights.masked_fill(idle(mask), gives)
+        return weights @ v
+
+    return attend
+
+
+def some_idle(draw, case):
+    """A mask of sentences: in each, a query may attend to nothing."""
+    n, i, j = (case.sizes[letter] for letter in "nij")
+    mask = draw.mask(1, n, 1, i, j)
+    mask[..., draw.whole(0, i - 1), :] = False
+    return mask
+
+
+def whatever_stands_in_front(answer, q, k, v, mask):
+    """Five axes, four, three and two, and masks that have some of them."""
+    given, found = (q, k, v, mask), [answer(q, k, v, mask[..., -1:, :])]
+    while q.ndim > 2:
+        found += [answer(*given), answer(q, k, v, mask[0, 0, 0])]
+        q, k, v, m = given = [x[0] for x in given]
+    return [*found, answer(*given)]
+
+
+def hidden_keys_change_nothing(answer, q, k, v, mask):
+    """One hidden key of a score far above 0, the others far below."""
+    first = torch.eye(q.shape[-1], dtype=torch.float64, device=q.device)[:1]
+    values = v[0, 0, 0].double()
+    far = 2.0**40 * first
+    got = answer(
+        first.expand(q.shape[-2:]),
+        torch.cat([far, -far.expand(len(values), -1)]),
+        torch.cat([values[:1] + 1, values]),
+        torch.arange(len(values) + 1, device=q.device)[None] > 0,
     )
-
-
-@exercise()
-@expect.own_work(*FORBIDDEN)
-def my_attention(answer, draw):
-    q, k, v = (
-        draw.normal(3, 2, 4, 5),
-        draw.normal(3, 2, 6, 5),
-        draw.normal(3, 2, 6, 7),
-    )
-    mask = draw.mask(3, 1, 4, 6)
-    mask[0, 0, 0] = boolean([0, 1, 1, 0, 1, 0])
-    with expect.untouched(q, k, v, mask):
-        got = answer(q, k, v, mask)
-    expect.tensor(got, (3, 2, 4, 7), what="the output")
-    expect.close(
-        got,
-        sdpa(q, k, v, mask),
-        "the weighted means are not PyTorch's. Compare scores, masked scores "
-        "and weights one by one, with three vectors.",
-        attention_mistakes(q, k, v, mask),
-    )
-    two_axes(answer, q[0, 0], k[0, 0], v[0, 0])
-    empty_rows(answer, q, k, v, mask)
-
-
-def attention_mistakes(q, k, v, mask):
-    """What attention with a mask is taken for."""
-    scores = q @ k.mT / 5**0.5
-    return [
-        (
-            sdpa(q, k, v, mask, scale=1.0),
-            "the scale is missing: divide the scores by the square root "
-            "of the keys' width.",
-        ),
-        (
-            sdpa(q, k, v, mask, scale=1 / 5),
-            "you divide the scores by the width itself. A sum of d "
-            "products spreads by the root of d.",
-        ),
-        (
-            sdpa(q, k, v, mask, scale=7**-0.5),
-            "you divide by the root of the values' width. A score is a sum "
-            "over the width of the keys.",
-        ),
-        (
-            (scores.softmax(-1) * mask) @ v,
-            "zeros after the softmax: the rows no longer sum to 1. Mask "
-            "the scores, before it.",
-        ),
-        (
-            scores.masked_fill(~mask, 0.0).softmax(-1) @ v,
-            "a score of 0 does not forbid, since exp(0) is 1: use minus "
-            "infinity.",
-        ),
-        (
-            sdpa(q, k, v, ~mask),
-            "True means may attend, and you hide what may be seen.",
-        ),
-        (
-            scores.masked_fill(~mask, -torch.inf).softmax(-2) @ v,
-            "the softmax goes over the keys, the last axis, so that each "
-            "query's weights sum to 1.",
-        ),
-        (
-            sdpa(q, k, v),
-            "the mask changes nothing: masked_fill returns a new tensor "
-            "and leaves the old one as it was.",
-        ),
-    ]
-
-
-def two_axes(answer, q, k, v):
-    """One sentence alone, and a hidden score that outweighs all others."""
-    mask = torch.ones(4, 6, dtype=torch.bool, device=q.device)
-    mask[:, 0] = False
-    with expect.stops(
-        "right for tensors with four axes, but with two your code stops. "
-        "Count axes from the end: -1 is the width, -2 the length."
-    ):
-        answer(q, k, v, mask)
-    loud = torch.cat([1_000 * q[:1], k[1:]])
-    expect.close(
-        answer(q, loud, v, mask),
-        sdpa(q, k, v, mask),
-        "a hidden key with a large score spoils the row: its score takes "
-        "part in the softmax before it is hidden.",
-    )
-
-
-def empty_rows(answer, q, k, v, mask):
-    """A query that may see nothing gets zeros, and no gradient is NaN."""
-    mask[0, :, 1] = False
-    leaves = [t.clone().requires_grad_() for t in (q, k, v)]
-    got = answer(*leaves, mask)
-    row = got[0, :, 1]
-    if row.isnan().any():
-        raise Wrong(
-            "a query that may attend to nothing gives NaN, because softmax "
-            "divides by a sum of zeros there."
-        )
     expect.that(
-        row == 0,
+        (got - values.mean(0)).abs() < 1e-3,
+        "a hidden key spoils the row if its score is large, or those of the "
+        "others are far below 0: it must not take part in the softmax.",
+    )
+
+
+def gradients_are_numbers(answer, q, k, v, mask):
+    inputs = [x.requires_grad_() for x in (q, k, v)]
+    got = answer(*inputs, mask)
+    if not mask.any():  # then it may be a 0 that knows of no input
+        return
+    expect.that(got.requires_grad, "no gradient reaches q, k and v.")
+    found = torch.autograd.grad(got.sum(), inputs, allow_unused=True)
+    expect.that(
+        not any(x.isnan().any() for x in found if x is not None),
+        "the output is right, but its gradient is NaN: the NaN must never "
+        "arise, not be replaced afterwards.",
+    )
+
+
+@asks(
+    {
+        "q": floats("g n h i d"),
+        "k": floats("g n h j d"),
+        "v": floats("g n h j e"),
+        "may_attend": made(some_idle, "n i j"),
+    },
+    "the weighted means are not PyTorch's. Compare scores, masked scores and "
+    "weights one by one, with three vectors.",
+    {
+        "the scale is missing: divide the scores by the square root of the "
+        "keys' width.": attention_by(root=lambda q, v: 1),
+        "you divide the scores by the width itself. A sum of d products "
+        "spreads by the root of d.": attention_by(
+            root=lambda q, v: q.shape[-1]
+        ),
+        "zeros after the softmax: the rows no longer sum to 1. Mask the "
+        "scores, before it.": attention_by(
+            lambda scores, mask: scores.softmax(-1) * mask
+        ),
+        "a score of 0 does not forbid, since exp(0) is 1: use minus "
+        "infinity.": attention_by(
+            lambda scores, mask: hide(scores, mask, 0.0).softmax(-1)
+        ),
+        "True means may attend, and you hide what may be seen.": (
+            lambda q, k, v, mask: attention_by()(q, k, v, ~mask)
+        ),
+        "the mask changes nothing: masked_fill returns a new tensor and "
+        "leaves the old one as it was.": attention_by(
+            lambda scores, mask: scores.softmax(-1)
+        ),
         "a query that may attend to nothing must get 0, and yours gets a "
-        "mean of values.",
-    )
-    got.square().sum().backward()
-    if any(leaf.grad.isnan().any() for leaf in leaves):
-        raise Wrong(
-            "the output is repaired, but its gradient is NaN: the NaN must "
-            "never arise, not be replaced afterwards."
-        )
-
-
-@exercise(row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]))
-def packed_mask(answer, draw):
-    rows = [draw.given.row, *other_rows(draw)]
-    sentence = torch.tensor(rows, device=draw.normal(1).device)
-    with expect.untouched(sentence):
-        mask = answer(sentence)
-    expect.that(
-        not isinstance(mask, torch.Tensor) or mask.ndim == 4,
-        "the mask needs an axis for the heads: (batch, 1, length, length).",
-    )
-    expect.tensor(mask, (3, 1, 6, 6), torch.bool, "the mask")
-    mask = mask[:, 0].cpu()
-    for n, row in enumerate(rows):
-        for query in range(6):
-            for key in range(6):
-                packed_entry(mask[n, query, key].item(), row, query, key)
-
-
-def other_rows(draw):
-    """Two rows of three sentences of one to two words, and padding."""
-    possible = []
-    for lengths in product((1, 2), repeat=3):
-        row = [n for n, many in enumerate(lengths, 1) for _ in range(many)]
-        possible.append((row + [0] * 6)[:6])
-    return draw.lots.sample([r for r in possible if r != draw.given.row], 2)
-
-
-def packed_entry(seen, row, query, key):
-    """One entry of the mask, and what it means if it is wrong."""
-    where = f"in the row {row}, query {query} and key {key}"
-    if row[key] == 0:
-        expect.that(not seen, f"padding may not be looked at: {where}.")
-    elif key > query:
-        expect.that(not seen, f"nobody may look ahead: {where}.")
-    elif row[query] == 0:
-        expect.that(
-            not seen, f"a PAD belongs to no sentence, and sees none: {where}."
-        )
-    elif row[key] != row[query]:
-        expect.that(
-            not seen,
-            f"these positions belong to different sentences: {where}.",
-        )
-    else:
-        expect.that(
-            seen,
-            f"an earlier position of the same sentence must be seen: {where}.",
-        )
-
-
-@exercise()
-def decoder_mask(answer, draw):
-    rows = [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1] * 5]
-    zero_one = torch.tensor(draw.shuffled(rows), device=draw.normal(1).device)
-    with expect.untouched(zero_one):
-        mask = answer(zero_one)
-    if isinstance(mask, torch.Tensor) and mask.dtype != torch.bool:
-        raise Wrong(
-            "the mask is to be boolean: numbers are added to the scores."
-        )
-    expect.tensor(mask, (3, 1, 5, 5), torch.bool, "the mask")
-    real = (zero_one.cpu() == 1)[:, None, None]
-    past = torch.ones(5, 5).tril() == 1
-    right = real & past
-    empty = ~right.any(-1, keepdim=True)
-    expect.close(
-        mask.cpu(),
-        right,
-        f"compare your mask with the text: the rows are {zero_one.tolist()}.",
-        decoder_mistakes(real, past, right, empty),
-    )
-
-
-def decoder_mistakes(real, past, right, empty):
-    """What a decoder's mask is taken for."""
-    lengths = real.sum(-1, keepdim=True)
-    left = torch.arange(5) < lengths
-    return [
-        (real.expand(-1, -1, 5, -1), "a query sees a later position."),
-        (past.expand(3, 1, 5, 5), "a key that is padding is seen."),
-        (
-            real.mT & past,
-            "your rows of padding are hidden, and its columns are seen. "
-            "Which axis of the mask are the keys?",
+        "mean of values.": attention_by(gives=None),
+        "no number is minus infinity: a query that may attend to nothing "
+        "finds all scores equal, and gets a mean of values.": attention_by(
+            lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
+            gives=None,
         ),
-        (
-            real & real.mT & past,
-            "where a PAD asks, your rows are empty. Hide keys only: what a "
-            "PAD computes, nobody reads.",
+        "a query that may attend to nothing gives NaN, because softmax "
+        "divides by a sum of zeros there.": attention_by(gives=torch.nan),
+    },
+    sizes={"g": (1, 2), "n": (1, 3), "h": (1, 3)},
+    calls=whatever_stands_in_front,
+    also=(hidden_keys_change_nothing, gradients_are_numbers),
+    ways=(
+        by_oneself(
+            "attention",
+            "attention_weights",
+            "masked_attention",
+            "multi_head_attention_forward",
+            "scaled_dot_product_attention",
         ),
-        (
-            ~real & past,
-            "a tokenizer's 1 means a real token, and your mask hides these.",
-        ),
-        (
-            left & past,
-            "a row whose padding stands in front is wrong: the number of "
-            "real tokens does not say where they stand.",
-        ),
-        (
-            real | past,
-            "a pair must pass both masks, and with | one of them is enough.",
-        ),
-        (
-            right | empty,
-            "in front of the first real token there is nothing to see: such "
-            "a row stays empty, and attention gives it 0.",
-        ),
-        (
-            real & past & ~(torch.eye(5) == 1),
-            "a token is to see itself too: the shift by one makes sure that "
-            "it gives nothing away.",
-        ),
-    ]
+    ),
+)
+def my_attention(q, k, v, may_attend):
+    return sdpa(q, k, v, may_attend)
 
 
-@exercise()
-def prefix_mask(answer, draw):
-    length = draw.whole(6, 8)
-    prefix = torch.tensor([2, 0, 4, length], device=draw.normal(1).device)
-    mask = answer(length, prefix)
-    expect.tensor(mask, (4, 1, length, length), torch.bool, "the mask")
-    mask = mask.cpu()
-    alike = {n: answer(length, prefix * 0 + n).cpu() for n in (2, length)}
-    expect.that(
-        not torch.equal(alike[2], alike[length]),
-        f"prompts of 2 and of {length} tokens get the same mask.",
-    )
-    for same, whole in alike.items():
-        expect.that(
-            not torch.equal(mask, whole),
-            "each sentence has a prompt of its own length: with "
-            f"{prefix.tolist()} all are treated as if they had {same}.",
-        )
-    ends = [row[0].sum().item() for row in mask[:, 0]]
-    expect.that(
-        ends[:3] != [3, 1, 5],
+def packed_rows(draw, case):
+    """Ascending numbers of sentences, and padding behind or in front."""
+    n, length = case.sizes["n"], case.sizes["j"]
+    numbers = draw.ids(1, 1 + length // 2, n, length).sort(-1).values
+    rows = numbers * padding("n j").drawn(draw, case)
+    if case.is_given:
+        rows[0] = torch.tensor(draw.given.row)
+    return rows
+
+
+@asks(
+    {"sentence": made(packed_rows, "n j")},
+    "an earlier position is seen if it belongs to the same sentence: compare "
+    "the number of each query with that of each key, in every row.",
+    {
+        "padding may not be looked at.": pairs(
+            lambda row, i, j: j <= i and row[i] == row[j]
+        ),
+        "nobody may look ahead.": pairs(
+            lambda row, i, j: row[i] == row[j] != 0
+        ),
+        "a PAD belongs to no sentence, and sees none.": pairs(
+            lambda row, i, j: j <= i and row[j] and row[i] in (0, row[j])
+        ),
+        "your sentences read those before them: these positions belong to "
+        "different sentences.": pairs(
+            lambda row, i, j: j <= i and row[i] and row[j]
+        ),
+        "padding and future are hidden, and all else is seen: these "
+        "positions belong to different sentences.": pairs(
+            lambda row, i, j: j <= i and row[j]
+        ),
+    },
+    sizes={
+        "n": (1, 4, lambda given: 3),
+        "j": (2, 9, lambda given: len(given.row)),
+    },
+    row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]),
+)
+def packed_mask(sentence):
+    return pairs(lambda row, i, j: j <= i and row[i] == row[j] != 0)(sentence)
+
+
+def zero_one(draw, case):
+    """Padding behind or in front, in the first row surely."""
+    real = padding("n j").drawn(draw, case)
+    real[0, -1 if case.pads == "behind" else 0] = False
+    real[1::2] = real[1::2].flip(-1)
+    return real.long()
+
+
+@asks(
+    {"zero_one": made(zero_one, "n j")},
+    "compare your mask with the text, row by row.",
+    {
+        "a query sees a later position.": pairs(lambda row, i, j: row[j]),
+        "a key that is padding is seen.": pairs(lambda row, i, j: j <= i),
+        "your rows of padding are hidden, and its columns are seen. Which "
+        "axis of the mask are the keys?": pairs(
+            lambda row, i, j: j <= i and row[i]
+        ),
+        "where a PAD asks, your rows are empty. Hide keys only: what a PAD "
+        "computes, nobody reads.": pairs(
+            lambda row, i, j: j <= i and row[i] and row[j]
+        ),
+        "a tokenizer's 1 means a real token, and your mask hides these.": (
+            pairs(lambda row, i, j: j <= i and not row[j])
+        ),
+        "a row whose padding stands in front is wrong: the number of real "
+        "tokens does not say where they stand.": pairs(
+            lambda row, i, j: j <= i and j < sum(row)
+        ),
+        "a pair must pass both masks, and with | one of them is enough.": (
+            pairs(lambda row, i, j: j <= i or row[j])
+        ),
+        "in front of the first real token there is nothing to see: such a "
+        "row stays empty, and attention gives it 0.": pairs(
+            lambda row, i, j: (j <= i and row[j]) or not any(row[: i + 1])
+        ),
+        "a token is to see itself too: the shift by one makes sure that it "
+        "gives nothing away.": pairs(lambda row, i, j: j < i and row[j]),
+    },
+    sizes={"n": (1, 4, lambda given: 4), "j": (4, 7)},
+)
+def decoder_mask(zero_one):
+    return pairs(lambda row, i, j: j <= i and row[j])(zero_one)
+
+
+def prompts(draw, case):
+    """Two that differ, all tokens, none, and any number."""
+    n, length = case.sizes["n"], case.sizes["j"]
+    some = [*draw.different(2, 1, length - 1), length, 0]
+    return torch.cat(
+        [torch.tensor(some).to(device()), draw.ids(0, length, 2)]
+    )[:n]
+
+
+@asks(
+    {"length": size("j"), "prefix": made(prompts, "n j")},
+    "take one sentence after the other, each with a prompt of its own "
+    "length: if that is 2, which keys do the queries 0 and 3 see?",
+    {
+        "a prompt token must see the whole prompt: each of the two reasons "
+        "alone is enough.": pairs(lambda end, i, j: j <= i and j < end),
+        "all prompts get the same mask: prefix is not read.": pairs(
+            lambda end, i, j: j <= i
+        ),
         "the prompt ends one token earlier: a prompt of 2 has the keys 0 and "
-        "1.",
-    )
-    for n, prompt in enumerate(prefix.tolist()):
-        for query in range(length):
-            for key in range(length):
-                seen = mask[n, 0, query, key].item()
-                prefix_entry(seen, prompt, query, key)
+        "1.": pairs(lambda end, i, j: j <= i or j <= end),
+        "a prompt token sees the prompt and no more.": pairs(
+            lambda end, i, j: j <= i or i < end
+        ),
+        "nobody may see what comes later: what is written sees its past.": (
+            pairs(lambda end, i, j: j < end or end <= i)
+        ),
+        "what was written before, and itself, is seen.": pairs(
+            lambda end, i, j: j < end
+        ),
+        "what is written must see the whole prompt.": pairs(
+            lambda end, i, j: i < end and j < end or end <= j <= i
+        ),
+    },
+    sizes={"n": (1, 6, lambda given: 6), "j": (4, 8)},
+)
+def prefix_mask(length, prefix):
+    return pairs(lambda end, i, j: j <= i or j < end)(length, prefix)
 
 
-def prefix_entry(seen, prompt, query, key):
-    """One entry of the mask, and what it means if it is wrong."""
-    where = f"with a prompt of {prompt}, query {query} and key {key}"
-    if key < prompt:
-        who = "a prompt token" if query < prompt else "what is written"
-        expect.that(seen, f"{who} must see the whole prompt: {where}.")
-    elif key <= query:
-        expect.that(
-            seen, f"what was written before, and itself, is seen: {where}."
-        )
-    elif query < prompt:
-        expect.that(
-            not seen,
-            f"a prompt token sees the prompt and no more: {where}.",
-        )
-    else:
-        expect.that(not seen, f"nobody may see what comes later: {where}.")
+def exact_rows(draw, case):
+    """Numbers whose sums are the same in any order, and none is whole."""
+    x = draw.normal(case.sizes["i"], case.sizes["d"], dtype=case.dtype)
+    return (64 * x).round() / 64 + 1 / 128
 
 
-@exercise()
-def depends_on(answer, draw):
-    length = draw.whole(4, 6)
-    sees = draw.mask(length, length)
-    sees[0] = False
-    sees[0, -1] = True
-    x = draw.normal(length, 3, dtype=torch.float64)
-    with expect.untouched(
-        x, hint="x itself is changed: change one row of a copy."
-    ):
-        got = answer(lambda x: sees.to(x) @ x, x)
-    expect.tensor(got, (length, length), torch.bool)
-    first = answer(lambda x: x[:, :1] * torch.tensor([1, -1, 0]).to(x), x)
-    expect.that(
-        first.cpu().diagonal(),
-        "an output depends on a row if any of its entries changes, even if "
-        "the changes cancel in a sum.",
-    )
-    got, sees = got.cpu(), sees.cpu()
-    expect.close(
-        got,
-        sees,
-        "some entries are wrong: change one row at a time, starting each "
-        "time from x itself.",
-        [
-            (
-                sees.T,
-                "outputs are the rows and inputs the columns; yours are "
-                "exchanged.",
-            ),
-            (
-                torch.ones(length, length).tril() == 1,
-                "you return a triangle without asking the function.",
-            ),
-        ],
-    )
-    hard_to_see(answer, x)
-    any_row(answer, x)
+def what_it_sees(answer, sees, x):
+    """Functions whose outputs are made of the rows that they see."""
+
+    def mix(x):
+        return sees.to(x) @ x
+
+    functions = [
+        mix,
+        lambda x: mix(x[..., -1:]),
+        lambda x: mix(x.sum(-1, True)) * torch.tensor([1, -1, 0]).to(x),
+        lambda x: 1 + mix(x.double()) / 1e6,
+        lambda x: mix(x.detach()[..., :1]),
+        lambda x: mix((100 * x).round()),
+    ]
+    return [answer(function, x) for function in functions]
 
 
-def hard_to_see(answer, x):
-    """A change is small, or no gradient knows of it."""
-    faint = answer(lambda x: x + whisper(x), x)
-    expect.that(
-        faint.cpu().diagonal(-1),
-        "a change of a millionth is a change: compare bit for bit.",
-    )
-    hidden = answer(lambda x: x + whisper(x).detach(), x)
-    expect.that(
-        hidden.cpu().diagonal(-1),
-        "a gradient says nothing of what goes through detach or a rounding, "
-        "and the output changes all the same: change a row, and compare.",
-    )
-
-
-def any_row(answer, x):
+def any_row(answer, sees, x):
     """A row is changed whatever it holds."""
     for number in (0, 1, -1):
-        all_alike = torch.full_like(x, number)
         expect.that(
-            answer(lambda x: 2 * x, all_alike).cpu().diagonal(),
+            answer(torch.neg, torch.full_like(x, number)).diagonal(),
             f"a row of {number} stays what it is in your way of changing "
             "rows: find one that changes every number.",
         )
+    rows, asked = x.clone(), []
+    answer(lambda x: asked.append(x.clone()) or x, x)
+    with contextlib.suppress(RuntimeError):  # those of vmap are gone
+        for other in asked:
+            rows = torch.where(other == x, rows, other)
     expect.that(
-        answer(lambda x: 2 * x, as_changed(answer, x)).cpu().diagonal(),
+        answer(torch.neg, rows).diagonal(),
         "you set rows to fixed numbers, and a row that holds these already "
         "seems to have no influence: start from what it was.",
     )
 
 
-def as_changed(answer, x):
-    """Every row as it is after the change that the answer makes."""
-    rows, asked = x.clone(), []
+def by_changing(
+    change=lambda row: row + 7,
+    differs=lambda a, b: (a != b).any(1),
+):
+    """A row at a time, in some way, and what counts as a change."""
 
-    def listen(x):
-        asked.append(x.clone())
-        return 2 * x
+    def answer(attend, x):
+        columns = []
+        for j in range(len(x)):
+            other = x.clone()
+            other[j] = change(other[j])
+            columns.append(differs(attend(other), attend(x)))
+        return torch.stack(columns, 1)
 
-    answer(listen, x)
-    for other in asked:
-        changed = (other != x).any(1)
-        rows[changed] = other[changed]
-    return rows
+    return answer
 
 
-def whisper(x):
-    """A millionth of the row before; nothing for the first."""
-    return torch.cat([torch.zeros_like(x[:1]), x[:-1]]) / 1_000_000
+def by_gradient(attend, x):
+    slopes = torch.autograd.functional.jacobian(attend, x)
+    return (slopes != 0).any(3).any(1)
+
+
+@asks(
+    {
+        "sees": masks("i i"),
+        "x": made(exact_rows, "i d", is_floating=True),
+    },
+    "some entries are wrong: change one row at a time, starting each time "
+    "from x itself.",
+    {
+        "outputs are the rows and inputs the columns; yours are exchanged.": (
+            lambda attend, x: by_changing()(attend, x).mT
+        ),
+        "you return a triangle without asking the function.": (
+            lambda attend, x: torch.ones(len(x), len(x)).tril() == 1
+        ),
+        "a change of a millionth is a change: compare bit for bit.": (
+            by_changing(
+                differs=lambda a, b: ~torch.isclose(a, b, atol=1e-4).all(1)
+            )
+        ),
+        "an output changes if any of its entries does, even if others do "
+        "not, or the changes cancel in a sum.": by_changing(
+            differs=lambda a, b: (a - b).sum(1) != 0
+        ),
+        "change the whole row: the function may read any of its numbers.": (
+            by_changing(lambda row: torch.cat([row[:1] + 7, row[1:]]))
+        ),
+        "a gradient says nothing of what goes through detach or a rounding, "
+        "and the output changes all the same: change a row, and compare.": (
+            by_gradient
+        ),
+    },
+    sizes={"d": (3, 5)},
+    calls=what_it_sees,
+    also=(any_row,),
+)
+def depends_on(attend, x):
+    """Of each copy another row is moved."""
+    each = torch.eye(len(x)).to(x)[..., None]
+    changed = [attend(copy) != attend(x) for copy in x + 9 * each]
+    return torch.stack(changed).any(-1).mT

@@ -436,7 +436,7 @@ def none_of(which, with_bias=True):
         ),
     },
     sizes={"h": (2, 4)},
-    leaves_out=("double",),  # a module that is built anew has float32
+    leaves_out=("double", "large"),  # a module that is built anew has float32
     calls=silenced,
 )
 def without_head(module, head):

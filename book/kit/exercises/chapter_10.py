@@ -65,11 +65,6 @@ def in_attentions(c, more):
     return count(c) + (c.encoder_layers + 2 * c.decoder_layers) * more
 
 
-def by_arithmetic(answer, configs):
-    way = by_oneself("Transformer", "parameters", "numel")
-    return way(lambda configs: for_each(answer, configs), configs)
-
-
 @asks(
     {"configs": made(every_choice)},
     "count part by part: the tables, in each block the matrices, biases and "
@@ -96,7 +91,7 @@ def by_arithmetic(answer, configs):
         ),
     },
     calls=for_each,
-    ways=(by_arithmetic,),
+    ways=(by_oneself("Transformer", "parameters", "numel"),),
 )
 def parameters_of(config):
     return count(config)
@@ -129,10 +124,12 @@ def tied_and_not(draw, case):
 
 
 def begun(draw, case):
-    """Three targets: BOS, two tokens over and over, and PAD."""
+    """Three targets: BOS, two tokens over and over, a third one, and PAD."""
     n, t, v = (case.sizes[letter] for letter in "ntv")
-    few = torch.tensor([draw.different(2, 2, v - 1) for _ in range(3)])
-    targets = few.to(device())[:, draw.ids(0, 1, n, t)]
+    few = torch.tensor([draw.different(3, 2, v - 1) for _ in range(3)])
+    few = few.to(device())
+    targets = few[:, draw.ids(0, 1, n, t)]
+    targets[:, -1, 1] = few[:, 2]
     targets[:, :, 0], targets[:, :, -1] = 1, 0
     return list(targets)
 
@@ -212,7 +209,7 @@ def stack(draw, case):
     sizes = 4 * case.sizes["d"], 2, draw.whole(5, 9)
     options = {"norm_first": first, "bias": bias}
     blocks = [EncoderBlock(*sizes, **options) for _ in range(2)]
-    return stirred(draw, case, Encoder(blocks, final))
+    return stirred(draw, case, Encoder(blocks, final or case.is_given))
 
 
 def embedding(draw, case):

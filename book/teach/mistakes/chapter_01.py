@@ -30,10 +30,6 @@ def unknown_share(vocabulary, text):
             "that is the share of the known tokens",
             {SHARE: f"1 - {SHARE}"},
         ),
-        "divides by the known tokens": (
-            "you divide by the known tokens",
-            {"len(ids)": "max(len(ids) - ids.count(vocabulary.unk_id), 1)"},
-        ),
         "counts BOS and EOS as tokens of the text": (
             "BOS and EOS are no tokens",
             {"encode(text": "encode(text, bos=True, eos=True"},
@@ -124,7 +120,7 @@ def unknown_share(vocabulary, text):
             {" / self.scale": " / math.sqrt(d_model / 2)"},
         ),
         "wraps nn.Embedding": (
-            "without a ready-made embedding",
+            "written without Embedding",
             {
                 "self.table = nn.Parameter(start)": (
                     "self.table = nn.Embedding(vocab_size, d_model, _weight=start)"
@@ -160,10 +156,6 @@ def table_gradient(ids, upstream, rows):
         "is the gradient of the vectors, not of the table": (
             "yours has one row for each id",
             {"one_hot.T @ upstream": "upstream"},
-        ),
-        "the gradient of each id is the sum over the width": (
-            "you add up the columns",
-            {"@ upstream": "@ upstream.sum(1, True).expand_as(upstream)"},
         ),
         "gives PAD's row no gradient": (
             "id 0 was read as well",
@@ -243,7 +235,7 @@ def pad_in_front(sequences, pad_id):
     },
     "pretrained_table": {
         "rows in the order of the download": (
-            "the rows go by the ids of your vocabulary",
+            "a token has its own vector if there is one",
             {
                 "in vocabulary.tokens": """in sorted(
         vocabulary.tokens,

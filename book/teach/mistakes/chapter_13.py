@@ -68,7 +68,7 @@ WRONG = {
             {"<": "<="},
         ),
         "compares exponentials, which overflow": (
-            "not for numbers 30 times as large",
+            "not for numbers 300 times as large",
             {
                 "logits < best + math.log(share)": "logits.exp() < share * best.exp()"
             },

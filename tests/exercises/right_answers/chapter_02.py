@@ -29,14 +29,9 @@ def softmax(scores):
 def scaled_shares(query, keys):
     return softmax((keys * (query / math.sqrt(len(query)))).sum(1))
 """,
-        "compares each score with all others": """
-def scaled_shares(query, keys):
-    s = torch.einsum("nd,d->n", keys, query) * len(query) ** -0.5
-    return 1 / torch.exp(s[None] - s[:, None]).sum(1)
-""",
     },
     "finds_wrong_softmax": {
-        "is what comparing by numbers needs": """
+        "compares with a formula of its own": """
 def finds_wrong_softmax(f):
     for dtype in (torch.float32, torch.float64):
         for shape in ((7,), (4, 5), (2, 3, 4), (2, 3, 4, 5)):
@@ -50,26 +45,15 @@ def finds_wrong_softmax(f):
             if not torch.allclose(got, e / e.sum(-1, keepdim=True)):
                 raise ValueError("this is no softmax")
 """,
-        "has scores that are not contiguous, and need gradients": """
+        "has scores that are not contiguous": """
 def finds_wrong_softmax(f):
-    x = torch.randn(4, 3, 6, dtype=torch.float64).mT.requires_grad_()
-    y = torch.cat([x[:2] + 3000, x[2:] - 3000]).detach()
+    x = torch.randn(4, 3, 6, dtype=torch.float64).mT
+    y = torch.cat([x[:2] + 3000, x[2:] - 3000])
     y[:, :, 0] = -math.inf
-    for z in (x.detach(), y, y[0], y[0, 0].float(), y[3, 1, 1:2]):
+    for z in (x, y, y[0], y[0, 0].float(), y[3, 1, 1:2]):
         copy = z.clone()
         torch.testing.assert_close(f(z), copy.softmax(-1))
         assert z.equal(copy)
-""",
-        "gets its errors from a class": """
-class finds_wrong_softmax:
-    def __init__(self, f):
-        for x in (torch.randn(5, 2, 3), torch.randn(7).double()):
-            x.view(-1)[0] = -math.inf
-            x[-1] += 1e4
-            want = torch.softmax(x, -1)
-            before = x.tolist()
-            torch.testing.assert_close(f(x), want)
-            assert x.tolist() == before
 """,
     },
     "softmax_backward": {
@@ -97,40 +81,27 @@ def softmax_backward(p, g):
 """,
     },
     "win_probability": {
-        "uses a module": """
+        "is an object that calls a module": """
 points, odds = 400, 10
 
-def win_probability(mine, theirs):
-    ratings = torch.tensor([mine, theirs]) * math.log(odds) / points
-    return torch.nn.Softmax(dim=0)(ratings)[0].item()
+class League:
+    def __call__(self, mine, theirs):
+        ratings = torch.tensor([mine, theirs]) * math.log(odds) / points
+        return torch.nn.Softmax(dim=0)(ratings)[0].item()
+
+win_probability = League()
 """,
-        "imports a softmax under another name": """
+        "lets a helper call an imported softmax, for the lead alone": """
+from functools import partial
 from torch.nn.functional import softmax as shares
 
 points, odds = 400, 10
-
-def win_probability(mine, theirs):
-    ratings = torch.tensor([mine, theirs]) * math.log(odds) / points
-    return shares(ratings, dim=0)[0].item()
-""",
-        "knows the axis beforehand, and returns a tensor without axes": """
-from functools import partial
-
-points, odds = 400, 10
-shares = partial(torch.softmax, dim=0)
-
-def win_probability(mine, theirs):
-    return shares(torch.tensor([mine, theirs]) * math.log(odds) / points)[0]
-""",
-        "lets a helper do it, for the lead alone": """
-points, odds = 400, 10
-
-def chances(ratings):
-    return torch.softmax(ratings * math.log(odds) / points, 0)
+first = partial(shares, dim=0)
 
 @torch.no_grad()
 def win_probability(mine, theirs):
-    return float(chances(torch.tensor([0.0, theirs - mine]))[0])
+    lead = torch.tensor([0.0, theirs - mine])
+    return first(lead * math.log(odds) / points)[0]
 """,
         "remembers what it has computed": """
 from functools import lru_cache
@@ -139,18 +110,8 @@ points, odds = 400, 10
 
 @lru_cache
 def win_probability(mine, theirs):
-    ratings = torch.tensor([mine, theirs])
-    return softmax(ratings * math.log(odds) / points)[0].item()
-""",
-        "is an object that can be called": """
-points, odds = 400, 10
-
-class League:
-    def __call__(self, mine, theirs):
-        ratings = torch.tensor([mine, theirs])
-        return softmax(ratings * math.log(odds) / points)[0].item()
-
-win_probability = League()
+    ratings = torch.tensor([mine, theirs]) / points
+    return float((ratings * math.log(odds)).softmax(0)[0])
 """,
     },
     "streamed_mean": {
