@@ -260,10 +260,6 @@ def grouped_attention(q, k, v):
         "the scale is forgotten": (
             "not divided by the root",
             {
-                "attention(q, k, v)\n": "attention(q * q.shape[-1] ** 0.5, k, v)\n"
-            }
-            if False
-            else {
                 "return attention(q,": "return attention(q * q.shape[-1] ** 0.5,"
             },
         ),
