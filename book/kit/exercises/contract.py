@@ -680,10 +680,16 @@ def same_kind(got: object, expected: object) -> None:
     if isinstance(expected, Tensor):
         expect.tensor(got, tuple(expected.shape), expected.dtype)
     elif isinstance(expected, list | tuple):
-        wanted = f"{expect.plural(len(expected), 'thing')} are to come back"
         is_sequence = isinstance(got, list | tuple)
-        expect.that(is_sequence and len(got) == len(expected), f"{wanted}.")
-        for mine, its in zip(got, expected, strict=True):
+        if isinstance(expected, tuple):
+            many = expect.plural(len(expected), "value")
+            is_complete = is_sequence and len(got) == len(expected)
+            expect.that(is_complete, f"your code returns other than {many}.")
+        expect.that(
+            is_sequence,
+            f"a list is asked for, and yours is a {type(got).__name__}.",
+        )
+        for mine, its in zip(got, expected, strict=False):
             same_kind(mine, its)
     elif type(expected) is int:
         got = got.item() if isinstance(got, Tensor) and not got.ndim else got

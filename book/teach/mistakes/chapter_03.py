@@ -172,7 +172,7 @@ def multiplications(length, width):
             },
         ),
         "one number for both": (
-            "2 things are to come back",
+            "other than 2 values",
             """
 def multiplications(length, width):
     return 2 * length**2 * width

@@ -160,7 +160,7 @@ def silence(stack):
     },
     "contributions": {
         "the start and all balances": (
-            "things are to come back",
+            "payment 0 is what layer 0 adds",
             {"added = []": "added = [x]"},
         ),
         "the order reversed": (

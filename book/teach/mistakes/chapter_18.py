@@ -211,7 +211,7 @@ def takes_from(attend, x, may_attend):
             {"q = drawn(1, query_heads,": "q = drawn(1, key_heads,"},
         ),
         "says which query heads a key head serves": (
-            "things are to come back",
+            "a whole number is asked for",
             {
                 "return by_key": "return [[h for h in range(query_heads) if by_key[h] == g] for g in range(key_heads)]"
             },
