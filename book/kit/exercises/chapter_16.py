@@ -1,13 +1,27 @@
 """Checks of the exercises of chapter 16, after 2017. Not taught."""
 
+import copy
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from kit.exercises import exercise, expect
+from kit.exercises import expect
+from kit.exercises.contract import (
+    asks,
+    between,
+    by_oneself,
+    floats,
+    made,
+    one_of,
+    several,
+    size,
+    whole,
+)
 from lib.layers import FeedForward, LayerNorm, Residual
+from lib.runtime import device
 
 LLAMA_2 = {
     "model_type": "llama",
@@ -26,11 +40,12 @@ LLAMA_2 = {
 }
 
 
-@exercise(kv_heads=(8, 4, 2, 16))
-def weights_of(answer, draw):
-    shared = {"num_key_value_heads": draw.given.kv_heads}
-    one_model(answer, LLAMA_2 | shared)
-    one_model(answer, LLAMA_2)
+def drawn_configs(draw, case):
+    """Of the page at first; then tied or not."""
+    if case.is_given:
+        shared = {"num_key_value_heads": draw.given.kv_heads}
+        return [LLAMA_2 | shared, LLAMA_2]
+    configs = []
     for tied in (True, False):
         d_head, kv_heads, group = draw.different(3, 2, 7)
         changes = {
@@ -42,503 +57,529 @@ def weights_of(answer, draw):
             "vocab_size": draw.whole(300, 500),
             "tie_word_embeddings": tied,
         }
-        one_model(answer, LLAMA_2 | changes)
+        configs.append(LLAMA_2 | changes)
+    return configs
 
 
-def one_model(answer, fields):
-    """As many as torch's own layers of these sizes have together."""
-    given = dict(fields)
-    got = answer(given)
-    expect.that(given == fields, "the dictionary is changed.")
-    expect.that(
-        type(got) is int,
-        f"a number of weights is an int; yours is a {type(got).__name__}.",
+def shared(fields):
+    """The width of all key heads together."""
+    d_head = fields["hidden_size"] // fields["num_attention_heads"]
+    return d_head * fields["num_key_value_heads"]
+
+
+def not_shared(fields):
+    return fields["hidden_size"]
+
+
+def of_layers(
+    keys=shared,
+    values=shared,
+    network=("gate", "up", "down"),
+    norms=(nn.RMSNorm, nn.RMSNorm),
+    last=(nn.RMSNorm,),
+    is_tied=lambda fields: fields["tie_word_embeddings"],
+):
+    """How many weights torch's layers have, some of them other ones."""
+
+    def count(*layers):
+        return sum(w.numel() for m in layers for w in m.parameters())
+
+    def weights_of(fields):
+        d, linear = fields["hidden_size"], partial(nn.Linear, bias=False)
+        words = [linear(d, fields["vocab_size"])]
+        block = [linear(d, d) for _ in ("queries", "output")]
+        block += [linear(d, keys(fields)), linear(d, values(fields))]
+        block += [linear(d, fields["intermediate_size"]) for _ in network]
+        block += [norm(d) for norm in norms]
+        around = [*(words if is_tied(fields) else words * 2)]
+        around += [norm(d) for norm in last]
+        return fields["num_hidden_layers"] * count(*block) + count(*around)
+
+    def without_numbers(fields):
+        with torch.device("meta"):
+            return weights_of(fields)
+
+    return without_numbers
+
+
+@asks(
+    {"configs": made(drawn_configs)},
+    "count one block, part by part: attention, network, norms. Then what "
+    "stands around the blocks.",
+    {
+        "W_k and W_v have rows for the key heads only, and here these are "
+        "fewer than the query heads.": of_layers(not_shared, not_shared),
+        "keys and values are shared alike: W_v is as narrow as W_k.": (
+            of_layers(values=not_shared)
+        ),
+        "the gated network has three matrices: gate, up and down.": (
+            of_layers(network=("up", "down"))
+        ),
+        "there is one more norm, after the last block.": of_layers(last=()),
+        "an RMSNorm has a gain and no bias.": of_layers(
+            norms=(nn.LayerNorm, nn.LayerNorm)
+        ),
+        "a block has two norms, one for each sub-layer.": of_layers(
+            norms=(nn.RMSNorm,)
+        ),
+        "where they are tied, the output matrix is the table: it counts "
+        "once.": of_layers(is_tied=lambda fields: False),
+        "where they are not tied, the output matrix is one of its own, "
+        "beside the table.": of_layers(is_tied=lambda fields: True),
+    },
+    calls=lambda answer, configs: [answer(fields) for fields in configs],
+    kv_heads=(8, 4, 2, 16),
+)
+def weights_of(fields):
+    return of_layers()(fields)
+
+
+def slopes(heads):
+    """Of a power of two; then every other one of the next power."""
+    power = 2 ** int(math.log2(heads))
+    first = [2 ** (-8 * n / power) for n in range(1, power + 1)]
+    others = [2 ** (-4 * n / power) for n in range(1, 2 * power, 2)]
+    return torch.tensor((first + others)[:heads])
+
+
+def penalty(
+    slope=slopes, place=lambda n: n, shape=lambda steps: steps[:, None]
+):
+    """A number for each head and key, or another one."""
+
+    def key_bias(heads, length):
+        places = place(torch.arange(length))
+        return shape(slope(heads)[:, None] * places)[None].to(device())
+
+    return key_bias
+
+
+def from_the_first_key(answer, heads, length):
+    got = answer(heads, length)
+    expect.tensor(got, what="the bias")
+    return got.cpu() - got.cpu()[..., :1]
+
+
+@asks(
+    {"heads": one_of(8, 6, 12, 3, 5, 16, 1), "length": whole(3, 9)},
+    "the differences from key to key are not those of the slopes: one number "
+    "for each head and key is to serve all queries.",
+    {
+        "there is a row for each query: one number for each head and key is "
+        "to serve them all.": penalty(
+            shape=lambda steps: steps[:, None] - steps[:, :, None]
+        ),
+        "the numbers stand along the axis of the queries: of the scores' "
+        "four axes, keys are the last.": penalty(
+            shape=lambda steps: steps[:, :, None]
+        ),
+        "with your sign the last keys, the nearest ones, get the largest "
+        "penalty.": penalty(place=lambda n: -n),
+        "all heads have the slope of the first: each has its own.": penalty(
+            lambda heads: slopes(heads)[:1].expand(heads)
+        ),
+        "if their number is no power of two, alibi_slopes takes the slopes "
+        "from two lists.": penalty(
+            lambda heads: 2 ** (-8 * torch.arange(1, heads + 1) / heads)
+        ),
+        "the slopes stand in the wrong order: head 0 has the steepest.": (
+            penalty(lambda heads: slopes(heads).flip(0))
+        ),
+        "your number is the same for all keys, and a softmax does not see "
+        "what all scores have in common.": penalty(place=lambda n: 0 * n),
+    },
+    within=1e-5,
+    calls=from_the_first_key,
+)
+def key_bias(heads, length):
+    return penalty()(heads, length)
+
+
+# Between these no bucket ends, whatever is rounded.
+FAR = 41, 45, 50, 57, 71, 83, 92, 101, 119
+
+
+def drawn_distances(draw, case):
+    """Of both signs."""
+    apart = [0, 1, 2, 5, 7, 8, 12, 90, 91, 127, 128, 999]
+    apart += draw.lots.sample(FAR, 4)
+    some = torch.tensor(apart + [-d for d in apart if d])
+    return some[torch.randperm(len(some), generator=draw.generator)].to(
+        device()
     )
-    right, d = built(fields), fields["hidden_size"]
-    layers, words = fields["num_hidden_layers"], d * fields["vocab_size"]
-    every = fields["num_attention_heads"]
-    own = built(fields | {"num_key_value_heads": every})
-    hidden = d * fields["intermediate_size"]
-    of_2017 = right - layers * (attention_of(fields) + 3 * hidden - 12 * d * d)
-    off = f"you are off by {got - right:,}. Count one block, part by part: "
-    mistakes = {
-        own: "W_k and W_v have rows for the key heads only, and here these "
-        "are fewer than the query heads.",
-        right + (own - right) // 2: "keys and values are shared alike: W_v "
-        "is as narrow as W_k.",
-        right - layers * hidden: "the gated network has three matrices: "
-        "gate, up and down.",
-        right - d: "there is one more norm, after the last block.",
-        right + 2 * layers * d: "an RMSNorm has a gain and no bias.",
-        right - layers * d: "a block has two norms, one for each sub-layer.",
-        right + words: "here the output matrix is the table: it counts once.",
-        right - words: "here the output matrix is one of its own, beside "
-        "the table.",
-        of_2017: "12 d² is the block of 2017; this one has other widths.",
-    }
-    mistakes.pop(right, None)
-    expect.that(
-        got == right, mistakes.get(got, off + "attention, network, norms.")
+
+
+def some_buckets(draw, case):
+    """How many, and how far they reach."""
+    return draw.lots.choice([(8, 5), (16, draw.whole(52, 59))])
+
+
+def as_usual_and_others(answer, distance, sizes):
+    """By the arguments' own values; and near distances in other buckets."""
+    buckets, furthest = sizes
+    table = distance[:6, None] - distance[None, :5]
+    near = torch.arange(-70, 71).to(distance)
+    return (
+        answer(distance),
+        answer(near.view(3, 47), buckets=buckets, furthest=furthest),
+        answer(table.clamp(-7, 7)),
     )
 
 
-def attention_of(fields):
-    """The weights of one attention: W_q and W_O, W_k and W_v."""
-    d, heads = fields["hidden_size"], fields["num_attention_heads"]
-    shared = d // heads * fields["num_key_value_heads"]
-    sizes = [(d, d), (d, shared), (d, shared), (d, d)]
-    return sum(a * b for a, b in sizes)
-
-
-def built(fields):
-    """Torch's layers of these sizes, on the device that holds no numbers."""
-    d, d_ff = fields["hidden_size"], fields["intermediate_size"]
-    d_head = d // fields["num_attention_heads"]
-    shared = d_head * fields["num_key_value_heads"]
-    widths = [(d, d), (d, shared), (d, shared), (d, d)]
-    widths += [(d, d_ff), (d, d_ff), (d_ff, d)]
-    with torch.device("meta"):
-        block = [nn.Linear(*pair, bias=False) for pair in widths]
-        block += [nn.RMSNorm(d), nn.RMSNorm(d)]
-        around = [nn.Embedding(fields["vocab_size"], d), nn.RMSNorm(d)]
-        if not fields["tie_word_embeddings"]:
-            around.append(nn.Linear(d, fields["vocab_size"], bias=False))
-
-    def count(layers):
-        return sum(w.numel() for w in nn.ModuleList(layers).parameters())
-
-    return fields["num_hidden_layers"] * count(block) + count(around)
-
-
-@exercise()
-def key_bias(answer, draw):
-    for heads, length in ((8, draw.whole(6, 9)), (6, draw.whole(3, 5))):
-        got = answer(heads, length)
-        expect.that(
-            not has_shape(got, 1, heads, length, length),
-            "there is a row for each query: one number for each head and key "
-            "is to serve them all.",
-        )
-        expect.that(
-            not has_shape(got, 1, heads, length, 1),
-            "the numbers stand along the axis of the queries: of the scores' "
-            "four axes, keys are the last.",
-        )
-        expect.tensor(got, (1, heads, 1, length), what="the bias")
-        steps = (got - got[..., :1]).double().cpu()
-        slopes = torch.tensor(slopes_by_hand(heads), dtype=torch.float64)
-        slopes, place = slopes[None, :, None, None], torch.arange(length)
-        expect.close(
-            steps,
-            slopes * place,
-            f"with {heads} heads, the differences from key to key are not "
-            "those of the slopes.",
-            [
-                (
-                    -slopes * place,
-                    "with your sign the last keys, the nearest ones, get the "
-                    "largest penalty.",
-                ),
-                (
-                    slopes[:, :1] * place + 0 * slopes,
-                    "all heads have the slope of the first: each has its own.",
-                ),
-                (
-                    2.0
-                    ** (-8 * torch.arange(1, heads + 1) / heads).double()[
-                        None, :, None, None
-                    ]
-                    * place,
-                    f"{heads} is no power of two: then alibi_slopes takes "
-                    "its slopes from two lists.",
-                ),
-                (
-                    slopes.flip(1) * place,
-                    "the slopes stand in the wrong order: head 0 has the "
-                    "steepest.",
-                ),
-                (
-                    0 * slopes * place,
-                    "your number is the same for all keys, and a softmax "
-                    "does not see what all scores have in common.",
-                ),
-            ],
-        )
-
-
-def has_shape(got, *shape):
-    """Is it a tensor of that shape?"""
-    return isinstance(got, torch.Tensor) and tuple(got.shape) == shape
-
-
-def slopes_by_hand(heads):
-    """For 8 heads, halves of halves; for 6, those of 4 and two of 8."""
-    if heads == 8:
-        return [2.0**-n for n in range(1, 9)]
-    return [2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-1, 2.0**-3]
-
-
-@exercise()
-def both_ways(answer, draw):
-    far = draw.shuffled([41, 45, 50, 57, 71, 83, 92, 101, 119])[:4]
-    apart = [0, 1, 2, 5, 7, 8, 12, 90, 91, 127, 128, 999, *far]
-    distance = torch.tensor(apart + [-d for d in apart if d])
-    distance = distance.to(draw.normal(1).device)
-    with expect.untouched(distance):
-        got = answer(distance)
-    expect.tensor(got, tuple(distance.shape), torch.int64, "the answer")
-    buckets_are_right(got, distance.tolist(), 32, 128)
-    square = distance[:6, None] - distance[None, :5]
-    expect.tensor(answer(square), (6, 5), what="the answer for a table")
-    for buckets, furthest in ((8, 5), (16, draw.whole(52, 59))):
-        small = torch.arange(-70, 71).to(distance)
-        got = answer(small, buckets=buckets, furthest=furthest)
-        buckets_are_right(got, small.tolist(), buckets, furthest)
-
-
-def buckets_are_right(got, distances, buckets, furthest):
-    """Each distance in its bucket; else one that is not, and why."""
-    half = buckets // 2
-
-    def near(d, many=half, most=furthest):
-        return one_bucket(d, many, most)
-
-    wrong = {
-        "you exchange the halves: a key after the query has a negative "
-        "distance, and belongs in the second half.": [
-            near(abs(d)) + half * (d > 0) for d in distances
-        ],
-        "a query is at distance 0 from itself, which is not later: that is "
-        "bucket 0.": [near(abs(d)) + half * (d <= 0) for d in distances],
-        "earlier and later keys share their buckets: the sign is lost.": [
-            near(abs(d), buckets) for d in distances
-        ],
-        "each half is to be filled as a whole of half as many buckets.": [
-            near(abs(d), buckets) + half * (d < 0) for d in distances
-        ],
-        "all later keys lie in one bucket: distance_buckets takes what is "
-        "below 0 for 0.": [
-            near(max(d, 0)) + half * (d < 0) for d in distances
-        ],
-        "the second half runs backwards: its nearest key comes first, too.": [
-            buckets - 1 - near(-d) if d < 0 else near(d) for d in distances
-        ],
-        "furthest is not handed on: it is 128 only where nobody says "
-        "otherwise.": [
-            near(abs(d), half, 128) + half * (d < 0) for d in distances
-        ],
-        "each half reaches as far as before: only its buckets are halved.": [
-            near(abs(d), half, max(half, furthest // 2)) + half * (d < 0)
-            for d in distances
-        ],
-    }
-    right = [near(abs(d)) + half * (d < 0) for d in distances]
-    if buckets != 32 and got.tolist() == [
-        near(abs(d)) + 16 * (d < 0) for d in distances
-    ]:
-        expect.that(
-            False,
-            f"with {buckets} buckets the second half begins at {half}, not "
-            "at 16.",
-        )
-    bad = [n for n, b in enumerate(got.tolist()) if b != right[n]]
-    if bad:
-        d = distances[bad[0]]
-        expect.close(
-            got.tolist(),
-            right,
-            f"distance {d} is in bucket {got[bad[0]]}, not in "
-            f"{right[bad[0]]}, with {buckets} buckets up to {furthest}.",
-            [(value, hint) for hint, value in wrong.items()],
-        )
-
-
-def one_bucket(distance, buckets, furthest):
+def near(distance, buckets, furthest):
     """Half of the buckets one by one, the others by the logarithm."""
-    near = buckets // 2
-    if distance < near:
+    few = buckets // 2
+    if distance < few:
         return distance
-    share = math.log(distance / near) / math.log(furthest / near)
-    return min(near + int((buckets - near) * share), buckets - 1)
+    share = math.log(distance / few) / math.log(furthest / few)
+    return min(few + int((buckets - few) * share), buckets - 1)
 
 
-BANNED = (
-    "DecoderOnly",
-    "DecoderOnlyBlock",
-    "GatedFeedForward",
-    "RMSNorm",
-    "RotaryAttention",
-    "pairs_from_halves",
+def halves(
+    own=lambda d, half, furthest: near(abs(d), half, furthest),
+    later=lambda d: d < 0,
+    start=lambda half: half,
+):
+    """A bucket in the first half or the second, by one rule or another."""
+
+    def both_ways(distance, buckets=32, furthest=128):
+        half = buckets // 2
+        found = [
+            own(d, half, furthest) + start(half) * later(d)
+            for d in distance.flatten().tolist()
+        ]
+        return torch.tensor(found).to(distance).view(distance.shape)
+
+    return both_ways
+
+
+@asks(
+    {"distance": made(drawn_distances), "sizes": made(some_buckets)},
+    "look at distances 0, 1 and -1, then at far ones: which bucket has each, "
+    "and in which half?",
+    {
+        "you exchange the halves: a key after the query has a negative "
+        "distance, and belongs in the second half.": halves(
+            later=lambda d: d > 0
+        ),
+        "a query is at distance 0 from itself, which is not later: that is "
+        "bucket 0.": halves(later=lambda d: d <= 0),
+        "earlier and later keys share their buckets: the sign is lost.": (
+            halves(
+                lambda d, half, far: near(abs(d), 2 * half, far),
+                start=lambda half: 0,
+            )
+        ),
+        "each half is to be filled as a whole of half as many buckets.": (
+            halves(lambda d, half, far: near(abs(d), 2 * half, far))
+        ),
+        "all later keys lie in one bucket: distance_buckets takes what is "
+        "below 0 for 0.": halves(
+            lambda d, half, far: near(max(d, 0), half, far)
+        ),
+        "the second half runs backwards: its nearest key comes first, too.": (
+            halves(
+                lambda d, half, far: (
+                    near(d, half, far)
+                    if d >= 0
+                    else half - 1 - near(-d, half, far)
+                )
+            )
+        ),
+        "furthest is not handed on: it is 128 only where nobody says "
+        "otherwise.": halves(lambda d, half, far: near(abs(d), half, 128)),
+        "each half reaches as far as before: only its buckets are halved.": (
+            halves(
+                lambda d, half, far: near(abs(d), half, max(half, far // 2))
+            )
+        ),
+        "the second half begins at half of the buckets, which need not be "
+        "16.": halves(start=lambda half: 16),
+    },
+    calls=as_usual_and_others,
+)
+def both_ways(distance, buckets=32, furthest=128):
+    return halves()(distance, buckets, furthest)
+
+
+NAMES = (
+    "self_attn.q_proj",
+    "self_attn.k_proj",
+    "self_attn.v_proj",
+    "self_attn.o_proj",
+    "mlp.gate_proj",
+    "mlp.up_proj",
+    "mlp.down_proj",
+    "input_layernorm",
+    "post_attention_layernorm",
 )
 
 
-@exercise()
-@expect.own_work(*BANNED)
-def llama_block(answer, draw):
-    for heads, kv_heads, eps in ((6, 2, 0.5), (4, 4, 0.01)):
-        d = 6 * heads
-        w = drawn_block(draw, d, 6 * kv_heads, 2 * d + 1)
-        x = draw.normal(2, 7, d, dtype=torch.float64)
-        with expect.untouched(x, *w.values()):
-            got = answer(x, dict(w), heads, kv_heads, eps)
-        given = x, w, heads, kv_heads, eps
-        expect.close(
-            got,
-            by_torch(*given),
-            "not the block that torch's own functions make.",
-            [(by_torch(*given, wrong=key), hint) for key, hint in SLIPS],
-        )
+def by_names(answer, x, weights, heads, kv_heads, eps):
+    """What a block makes of x, by the names in the file."""
+    names = [f"{name}.weight" for name in NAMES]
+    w = dict(zip(names, weights, strict=True))
+    return answer(x, w, heads, kv_heads, eps)
 
 
-SLIPS = (
-    (
-        "neighbours",
-        "these weights pair halves: entry i of a head turns with "
-        "entry i + d_head / 2, and you turn neighbours.",
-    ),
-    (
-        "keys stay",
-        "the keys are not turned: only then do scores depend on distances.",
-    ),
-    (
-        "queries stay",
-        "the queries are not turned: only then do scores depend on distances.",
-    ),
-    (
-        "unturned",
-        "neither queries nor keys are turned: nothing says where a token "
-        "stands.",
-    ),
-    (
-        "values turn",
-        "the values are turned as well; only queries and keys are compared.",
-    ),
-    ("no mask", "every position sees the later ones: the block is causal."),
-    (
-        "dealt",
-        "query heads that stand side by side share a key head; you "
-        "deal the key heads out in turn.",
-    ),
-    (
-        "swapped",
-        "gate_proj goes through silu, up_proj does not; you have "
-        "exchanged them.",
-    ),
-    (
-        "same input",
-        "the network reads x before the attention was added to it.",
-    ),
-    (
-        "no first path",
-        "the attention replaces x on the path: it is to be added to x.",
-    ),
-    ("no path", "the path ends: x is to be added to what the network says."),
-    (
-        "norm on the path",
-        "the second norm replaces x on the path: only the "
-        "network reads the normed rows.",
-    ),
-    ("no first norm", "the attention reads x before it has been normed."),
-    ("mean", "an RMSNorm takes no mean off."),
-    ("no gain", "a norm has a gain: multiply with its weight."),
-    ("own eps", "take the eps that is given, not a usual one."),
-    ("outside", "eps is added under the root, to the mean square."),
-    ("relu", "the gate of this family is silu, not ReLU."),
-)
-
-
-def drawn_block(draw, d, shared, d_ff):
-    """The weights of a block by their names in the file."""
-    shapes = {
-        "self_attn.q_proj": (d, d),
-        "self_attn.k_proj": (shared, d),
-        "self_attn.v_proj": (shared, d),
-        "self_attn.o_proj": (d, d),
-        "mlp.gate_proj": (d_ff, d),
-        "mlp.up_proj": (d_ff, d),
-        "mlp.down_proj": (d, d_ff),
-        "input_layernorm": (d,),
-        "post_attention_layernorm": (d,),
-    }
-    return {
-        f"{name}.weight": draw.normal(*shape, dtype=torch.float64) / 2
-        + (len(shape) == 1)
-        for name, shape in shapes.items()
-    }
-
-
-def by_torch(x, w, heads, kv_heads, eps, wrong=""):
+def by_torch(x, w, heads, kv_heads, eps, slip=""):
     """A block of LLaMA from torch's functions, or one with a known slip."""
 
     def norm(x, name):
         gain = w[f"{name}.weight"]
-        if wrong == "no gain":
+        if slip == "no gain":
             gain = torch.ones_like(gain)
-        if wrong == "mean":
+        if slip == "mean":
             x = x - x.mean(-1, keepdim=True)
-        if wrong == "outside":
+        if slip == "outside":
             return x / (x.square().mean(-1, keepdim=True).sqrt() + eps) * gain
-        size = 1e-5 if wrong == "own eps" else eps
+        size = 1e-5 if slip == "own eps" else eps
         return F.rms_norm(x, gain.shape, gain, size)
 
     def heads_of(name, many):
         made = F.linear(normed, w[f"self_attn.{name}_proj.weight"])
         return made.unflatten(-1, (many, -1)).transpose(1, 2)
 
-    normed = x if wrong == "no first norm" else norm(x, "input_layernorm")
+    normed = x if slip == "no first norm" else norm(x, "input_layernorm")
     sizes = ("q", heads), ("k", kv_heads), ("v", kv_heads)
     q, k, v = (heads_of(*p) for p in sizes)
-    q = q if wrong in ("queries stay", "unturned") else turned(q, wrong)
-    k = k if wrong in ("keys stay", "unturned") else turned(k, wrong)
-    v = turned(v, wrong) if wrong == "values turn" else v
+    q = q if slip in ("queries stay", "unturned") else turned(q, slip)
+    k = k if slip in ("keys stay", "unturned") else turned(k, slip)
+    v = turned(v, slip) if slip == "values turn" else v
     group = heads // kv_heads
-    for_all = range(heads)
-    place = [h % kv_heads if wrong == "dealt" else h // group for h in for_all]
+    place = [
+        h % kv_heads if slip == "dealt" else h // group for h in range(heads)
+    ]
     context = F.scaled_dot_product_attention(
-        q, k[:, place], v[:, place], is_causal=wrong != "no mask"
+        q, k[:, place], v[:, place], is_causal=slip != "no mask"
     )
     context = context.transpose(1, 2).flatten(2)
     added = F.linear(context, w["self_attn.o_proj.weight"])
-    old, x = x, added if wrong == "no first path" else x + added
-    start = old if wrong == "same input" else x
+    old, x = x, added if slip == "no first path" else x + added
+    start = old if slip == "same input" else x
     normed = norm(start, "post_attention_layernorm")
     gate, up = (
         F.linear(normed, w[f"mlp.{n}_proj.weight"]) for n in ("gate", "up")
     )
-    if wrong == "swapped":
+    if slip == "swapped":
         gate, up = up, gate
-    act = F.relu if wrong == "relu" else F.silu
+    act = F.relu if slip == "relu" else F.silu
     added = F.linear(act(gate) * up, w["mlp.down_proj.weight"])
-    path = {"no path": 0, "norm on the path": normed}.get(wrong, x)
+    path = {"no path": 0, "norm on the path": normed}.get(slip, x)
     return path + added
 
 
-def turned(x, wrong):
+def turned(x, slip=""):
     """Each pair of entries turned by its angle: a complex number each."""
     half = x.shape[-1] // 2
     angle = 10_000.0 ** (-torch.arange(half, dtype=torch.float64) / half)
     angle = torch.arange(x.shape[-2])[:, None] * angle
-    turn = torch.polar(torch.ones_like(angle), angle).to(x.device)
-    if wrong == "neighbours":
-        pairs = torch.view_as_complex(x.unflatten(-1, (half, 2)).contiguous())
-        return torch.view_as_real(pairs * turn).flatten(-2)
-    pairs = torch.complex(x[..., :half], x[..., half:]) * turn
-    if wrong in (
-        "queries stay",
-        "keys stay",
-        "values turn",
-    ):  # as rotary leaves them
-        return torch.view_as_real(pairs).flatten(-2)
-    return torch.cat([pairs.real, pairs.imag], dim=-1)
+    cos, sin = (t.to(x) for t in (angle.cos(), angle.sin()))
+    a, b = x.chunk(2, dim=-1)
+    if slip == "neighbours":
+        a, b = x[..., ::2], x[..., 1::2]
+    turned = a * cos - b * sin, a * sin + b * cos
+    if slip in ("neighbours", "queries stay", "keys stay", "values turn"):
+        return torch.stack(turned, dim=-1).flatten(-2)  # as rotary leaves it
+    return torch.cat(turned, dim=-1)
 
 
-@exercise()
-def without_mean(answer, draw):
-    pairs = [one_pair(draw) for _ in range(3)]
-    table = 3 + draw.normal(11, 8, dtype=torch.float64)
-    weights = [w for pair in pairs for m in pair for w in m.parameters()]
-    norms = [around.norm for around, _ in pairs]
-    before = through(table, pairs)
-    with expect.untouched(
-        table, *weights, hint="the old model is changed: work on a copy."
-    ):
-        new_table, new = answer(table, pairs)
+def slipped(slip):
+    return partial(by_torch, slip=slip)
+
+
+@asks(
+    {
+        "x": floats("n i g*t*p*q"),
+        "weights": several(
+            floats("g*t*p*q g*t*p*q"),
+            floats("g*p*q g*t*p*q"),
+            floats("g*p*q g*t*p*q"),
+            floats("g*t*p*q g*t*p*q"),
+            floats("f g*t*p*q"),
+            floats("f g*t*p*q"),
+            floats("g*t*p*q f"),
+            floats("g*t*p*q"),
+            floats("g*t*p*q"),
+        ),
+        "heads": made(
+            lambda d, case: case.sizes["g"] * case.sizes["t"], "g t"
+        ),
+        "kv_heads": size("g"),
+        "eps": between(0.01, 0.5),
+    },
+    "not the block that torch's own functions make: compare norm, queries "
+    "and keys, context, path and network, one after the other.",
+    {
+        "these weights pair halves: entry i of a head turns with entry "
+        "i + d_head / 2, and you turn neighbours.": slipped("neighbours"),
+        "the keys are not turned: only then do scores depend on "
+        "distances.": slipped("keys stay"),
+        "the queries are not turned: only then do scores depend on "
+        "distances.": slipped("queries stay"),
+        "neither queries nor keys are turned: nothing says where a token "
+        "stands.": slipped("unturned"),
+        "the values are turned as well; only queries and keys are "
+        "compared.": slipped("values turn"),
+        "every position sees the later ones: the block is causal.": (
+            slipped("no mask")
+        ),
+        "query heads that stand side by side share a key head; you deal the "
+        "key heads out in turn.": slipped("dealt"),
+        "gate_proj goes through silu, up_proj does not; you have exchanged "
+        "them.": slipped("swapped"),
+        "the network reads x before the attention was added to it.": (
+            slipped("same input")
+        ),
+        "the attention replaces x on the path: it is to be added to x.": (
+            slipped("no first path")
+        ),
+        "the path ends: x is to be added to what the network says.": (
+            slipped("no path")
+        ),
+        "the second norm replaces x on the path: only the network reads the "
+        "normed rows.": slipped("norm on the path"),
+        "the attention reads x before it has been normed.": (
+            slipped("no first norm")
+        ),
+        "an RMSNorm takes no mean off.": slipped("mean"),
+        "a norm has a gain: multiply with its weight.": slipped("no gain"),
+        "take the eps that is given, not a usual one.": slipped("own eps"),
+        "eps is added under the root, to the mean square.": slipped("outside"),
+        "the gate of this family is silu, not ReLU.": slipped("relu"),
+    },
+    sizes={
+        "i": (3, 7),
+        "g": (2, 3),
+        "t": (2, 3),
+        "p": (2, 5),
+        "q": (2, 2),
+        "f": (5, 9),
+    },
+    leaves_out=("one",),
+    calls=by_names,
+    ways=(
+        by_oneself(
+            "DecoderOnly",
+            "DecoderOnlyBlock",
+            "GatedFeedForward",
+            "RMSNorm",
+            "RotaryAttention",
+            "pairs_from_halves",
+        ),
+    ),
+)
+def llama_block(x, w, heads, kv_heads, eps):
+    return by_torch(x, w, heads, kv_heads, eps)
+
+
+def drawn_pairs(draw, case):
+    """Pre-norm residuals and networks, without biases."""
+    d, pairs = case.sizes["d"], []
+    for _ in range(draw.whole(1, 3)):
+        norm = LayerNorm(d, eps=draw.lots.uniform(0.05, 0.5), bias=False)
+        around = Residual(d, norm_first=True, norm=norm)
+        network = FeedForward(d, draw.whole(5, 20), bias=False)
+        for module in (around, network):
+            module.to(device(), case.dtype).requires_grad_(False)
+            for weight in module.parameters():
+                drawn = draw.normal(*weight.shape, dtype=case.dtype)
+                weight.copy_(drawn / 2 + 0.1)
+        pairs.append((around, network))
+    return pairs
+
+
+def rows_and_norms(answer, table, pairs):
+    """The new table; the rows after each new pair, its gain and eps."""
+    x, new = answer(table, pairs)
+    found = [x]
+    for around, network in new:
+        kind = type(around.norm).__name__
+        expect.that(
+            kind == "RMSNorm", f"a norm is a {kind}, and not an RMSNorm."
+        )
+        x = around(x, network)
+        found.append((x, around.norm.weight, around.norm.eps))
+    return found
+
+
+def rows_off(x):
+    return x - x.mean(-1, keepdim=True)
+
+
+def columns_off(x):
+    return x - x.mean(0, keepdim=True)
+
+
+def folded(
+    words=rows_off,
+    reads=lambda weight: weight,
+    writes=columns_off,
+    gain=lambda weight: weight,
+    eps=lambda eps: eps,
+):
+    """The same model with RMSNorm, or with a known slip."""
+
+    def without_mean(table, pairs):
+        new = copy.deepcopy(pairs)
+        for around, network in new:
+            old, narrow = around.norm, network.narrow
+            norm = nn.RMSNorm(len(old.weight), eps(old.eps)).to(old.weight)
+            norm.weight.data = gain(old.weight.data)
+            network.widen.weight.data = reads(network.widen.weight.data)
+            narrow.weight.data = writes(narrow.weight.data)
+            around.norm = norm
+        return words(table), new
+
+    return without_mean
+
+
+def as_before(answer, table, pairs):
+    """The old rows, minus their means."""
+    *_, (rows, _gain, _eps) = rows_and_norms(answer, table, pairs)
+    for around, network in pairs:
+        table = around(table, network)
+    size = table.abs().max()
     expect.that(
-        all(a.norm is n for (a, _), n in zip(pairs, norms, strict=True)),
-        "the old pairs have new norms: work on a copy of the modules.",
-    )
-    expect.close(
-        new_table,
-        table - table.mean(-1, keepdim=True),
-        "each row of the new table is the old row minus its own mean.",
-        [
-            (
-                table,
-                "the table still has its means: it is the first that writes "
-                "to the path.",
-            ),
-            (
-                table - table.mean(),
-                "one mean for the whole table does not do: every row has "
-                "its own.",
-            ),
-            (
-                table - table.mean(0),
-                "you took the mean over the words; a norm sees one row at a "
-                "time, so the mean is over the features.",
-            ),
-        ],
-    )
-    for number, (was, now) in enumerate(zip(pairs, new, strict=True)):
-        new_pair(was, now, f"pair {number}")
-    after = through(new_table, new)
-    expect.close(
-        after,
-        before - before.mean(-1, keepdim=True),
-        "each part looks right, and the rows at the end are not the old "
+        (rows - rows_off(table)).abs() <= 1e-4 * size,
+        "each norm looks right, and the rows at the end are not the old "
         "ones minus their means.",
     )
 
 
-def one_pair(draw):
-    """A pre-norm residual and a feed-forward network, without biases."""
-    norm = LayerNorm(8, eps=0.1, bias=False)
-    around = Residual(8, norm_first=True, norm=norm)
-    network = FeedForward(8, 32, bias=False)
-    for module in (around, network):
-        module.to(draw.normal(1, dtype=torch.float64)).requires_grad_(False)
-    for weight in (norm.weight, network.widen.weight, network.narrow.weight):
-        drawn = draw.normal(*weight.shape, dtype=torch.float64) / 2
-        weight.copy_(drawn + 0.1)
-    return around, network
-
-
-def through(x, pairs):
-    """The rows after the last pair."""
-    for around, network in pairs:
-        x = around(x, network)
-    return x
-
-
-def new_pair(was, now, name):
-    """An RMSNorm with the old gain; a network that writes no mean."""
-    norm, old = now[0].norm, was[0].norm
-    kind = type(norm).__name__
-    expect.that(
-        kind == "RMSNorm", f"the norm of {name} is a {kind}, not an RMSNorm."
-    )
-    expect.tensor(norm.weight, (8,), old.weight.dtype, f"the gain of {name}")
-    expect.close(
-        norm.weight,
-        old.weight,
-        f"the norm of {name} has lost its gain: copy the weight.",
-    )
-    expect.that(
-        norm.eps == old.eps,
-        f"the eps of {name} was {old.eps} and is {norm.eps}: with other "
-        "values the rows differ.",
-    )
-    wide, weight = now[1].widen.weight, now[1].narrow.weight
-    expect.that(
-        expect.same(wide, was[1].widen.weight),
-        f"the matrix of {name} that reads is changed; it is the one that "
-        "writes to the path whose mean must go.",
-    )
-    had = was[1].narrow.weight
-    expect.close(
-        weight,
-        had - had.mean(0, keepdim=True),
-        f"what {name} writes is not the old rows minus their means.",
-        [
-            (
-                had,
-                f"what {name} adds to the path still has a mean, and the "
-                "next norm does not take it off.",
-            ),
-            (
-                had - had.mean(1, keepdim=True),
-                "the mean goes over the features that are written, so each "
-                "column of the matrix must have the mean 0.",
-            ),
-        ],
-    )
+@asks(
+    {
+        "table": floats("v d"),
+        "pairs": made(drawn_pairs, "d", is_floating=True),
+    },
+    "look at the new table first, then at the rows after the first pair: "
+    "each is to be the old one minus its own mean.",
+    {
+        "the table still has its means: it is the first that writes to the "
+        "path.": folded(words=lambda table: table),
+        "one mean for the whole table does not do: every row has its own.": (
+            folded(words=lambda table: table - table.mean())
+        ),
+        "you took the mean over the words; a norm sees one row at a time, so "
+        "the mean is over the features.": folded(words=columns_off),
+        "what a network adds to the path still has a mean, and the next norm "
+        "does not take it off.": folded(writes=lambda weight: weight),
+        "the mean goes over the features that are written, so each column of "
+        "the matrix must have the mean 0.": folded(writes=rows_off),
+        "the matrix that reads is changed; it is the one that writes to the "
+        "path whose mean must go.": folded(
+            reads=columns_off, writes=lambda weight: weight
+        ),
+        "the norms have lost their gains: copy the weights.": folded(
+            gain=torch.ones_like
+        ),
+        "the eps of the old norms is lost: with other values the rows "
+        "differ.": folded(eps=lambda eps: 1e-5),
+    },
+    sizes={"d": (2, 9), "v": (3, 11)},
+    leaves_out=("one",),
+    calls=rows_and_norms,
+    also=(as_before,),
+)
+def without_mean(table, pairs):
+    return folded()(table, pairs)
