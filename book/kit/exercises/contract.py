@@ -533,8 +533,14 @@ def copied_one(x: object) -> object:
     if isinstance(x, Tensor):
         return x.detach().clone(memory_format=torch.preserve_format)
     if isinstance(x, list | tuple):
-        return type(x)(map(copied_one, x))
+        return made_of(map(copied_one, x), x)
     return copy.deepcopy(x)
+
+
+def made_of(values: Iterator, like: list | tuple) -> list | tuple:
+    """Values in a list or a tuple as another one; it may have names."""
+    kind = type(like)
+    return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
 def numbers(value: object) -> Iterator[Tensor]:
@@ -596,7 +602,7 @@ def as_doubles(inputs: Inputs) -> Inputs:
 
 def double(x: object) -> object:
     if isinstance(x, list | tuple):
-        return type(x)(map(double, x))
+        return made_of(map(double, x), x)
     if isinstance(x, nn.Module) or isinstance(x, Tensor) and is_floating(x):
         return x.double()
     return x

@@ -1,599 +1,234 @@
 """Wrong answers to the exercises of chapter 17, by misconception."""
 
+CUT = "W.chunk(world, dim=1)[rank]"
+SHARE = "count / sum(counts)"
+OWN = "(target < first + columns)"
 WRONG = {
     "sent_bytes": {
-        "a worker alone sends to itself": """
-# hint: a worker that is alone sends nothing
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 4 * layers * 2 * max(world - 1, 1) * tensor / world
-""",
-        "three sums a layer": """
-# hint: what goes around the ring
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 3 * layers * 2 * (world - 1) * tensor / world
-""",
-        "a bill in words": """
-# hint: return a number of bytes
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return f"{8 * layers * (world - 1) * tensor / world} bytes"
-""",
-        "forgets the way back": """
-# hint: you have half of it
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 2 * layers * 2 * (world - 1) * tensor / world
-""",
-        "counts one sum a layer in each direction": """
-# hint: you have half of it
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 2 * layers * 2 * (world - 1) * tensor // world
-""",
-        "counts tensors, not what the ring sends of them": """
-# hint: that is how much is summed up
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    return 4 * layers * batch * length * d_model * bytes_each
-""",
-        "sends the whole tensor to every other worker": """
-# hint: to every other worker
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 4 * layers * (world - 1) * tensor
-""",
-        "only adds up and does not hand on": """
-# hint: you have half of it
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 4 * layers * (world - 1) * tensor / world
-""",
-        "adds up what all workers send": """
-# hint: what all workers send together
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * bytes_each
-    return 4 * layers * 2 * (world - 1) * tensor
-""",
-        "sends the weights": """
-# hint: the weights stay where they are
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = 12 * d_model**2 * bytes_each
-    return 4 * layers * 2 * (world - 1) * tensor / world
-""",
-        "a number has four bytes": """
-# hint: bytes here, and you take 4
-def sent_bytes(batch, length, d_model, layers, bytes_each, world):
-    tensor = batch * length * d_model * 4
-    return 4 * layers * 2 * (world - 1) * tensor / world
-""",
+        "a worker alone sends to itself": (
+            "a worker that is alone sends nothing",
+            {"(world - 1)": "max(world - 1, 1)"},
+        ),
+        "three sums a layer": (
+            "what goes around the ring",
+            {"4 * layers": "3 * layers"},
+        ),
+        "forgets the way back": (
+            "you have half of it",
+            {"4 * layers": "2 * layers"},
+        ),
+        "counts tensors, not what the ring sends of them": (
+            "that is how much is summed up",
+            {" * 2 * (world - 1) * tensor / world": " * tensor"},
+        ),
+        "sends the whole tensor to every other worker": (
+            "to every other worker",
+            {" * 2 * (world - 1) * tensor / world": " * (world - 1) * tensor"},
+        ),
+        "adds up what all workers send": (
+            "what all workers send together",
+            {"tensor / world": "tensor"},
+        ),
+        "sends the weights": (
+            "the weights stay where they are",
+            {"batch * length * d_model *": "12 * d_model**2 *"},
+        ),
+        "a number has four bytes": (
+            "and you take 4",
+            {"d_model * bytes_each": "d_model * 4"},
+        ),
     },
     "worker_part": {
-        "asks the library": """
-# hint: write it without LocalHeads
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    return LocalHeads(both, rank, world).partial(x, may_attend)
-""",
-        "leaves W_o to somebody else": """
-# hint: How is W_o to be cut
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    q, k, v = (
-        split_heads(x @ W.chunk(world, dim=1)[rank], heads // world)
-        for W in matrices[:3]
-    )
-    return merge_heads(attention(q, k, v, may_attend)).repeat(1, 1, 9)
-""",
-        "cuts the rows of the projections": """
-# hint: adds something else
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    own = x.chunk(world, dim=-1)[rank]
-    q, k, v = (
-        split_heads(own @ W.chunk(world, dim=0)[rank], heads)
-        for W in projections
-    )
-    return merge_heads(attention(q, k, v, may_attend)) @ W_o
-""",
-        "cuts the columns of W_o": """
-# hint: How is W_o to be cut
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (split_heads(x @ W, heads) for W in projections)
-    context = merge_heads(attention(q, k, v, may_attend))
-    return context @ W_o.chunk(world, dim=1)[rank]
-""",
-        "splits its columns into all heads": """
-# hint: adds something else
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (
-        split_heads(x @ W.chunk(world, dim=1)[rank], heads)
-        for W in projections
-    )
-    context = merge_heads(attention(q, k, v, may_attend))
-    return context @ W_o.chunk(world, dim=0)[rank]
-""",
-        "one wide head on each worker": """
-# hint: make one wide head
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (
-        split_heads(x @ W.chunk(world, dim=1)[rank], 1) for W in projections
-    )
-    context = merge_heads(attention(q, k, v, may_attend))
-    return context @ W_o.chunk(world, dim=0)[rank]
-""",
-        "forgets the mask": """
-# hint: may_attend is not passed on
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (
-        split_heads(x @ W.chunk(world, dim=1)[rank], heads // world)
-        for W in projections
-    )
-    context = merge_heads(attention(q, k, v))
-    return context @ W_o.chunk(world, dim=0)[rank]
-""",
-        "every worker has the first heads": """
-# hint: computes the first heads
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (
-        split_heads(x @ W.chunk(world, dim=1)[0], heads // world)
-        for W in projections
-    )
-    context = merge_heads(attention(q, k, v, may_attend))
-    return context @ W_o.chunk(world, dim=0)[rank]
-""",
-        "computes all and takes an equal share": """
-# hint: compute all heads and divide
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (split_heads(x @ W, heads) for W in projections)
-    context = merge_heads(attention(q, k, v, may_attend))
-    return context @ W_o / world
-""",
-        "deals the heads out in turn": """
-# hint: deal the heads out in turn
-def worker_part(x, matrices, heads, rank, world, may_attend=None):
-    *projections, W_o = matrices
-    q, k, v = (split_heads(x @ W, heads)[:, rank::world] for W in projections)
-    rows = W_o.view(heads, -1, W_o.shape[1])[rank::world].flatten(0, 1)
-    return merge_heads(attention(q, k, v, may_attend)) @ rows
-""",
+        "splits its columns into all heads": (
+            "what the worker's own heads add",
+            {
+                "heads // world": "heads if W.shape[1] // world % heads == 0 else 1"
+            },
+        ),
+        "one wide head on each worker": (
+            "make one wide head",
+            {"heads // world": "1"},
+        ),
+        "forgets the mask": (
+            "may_attend is not passed on",
+            {"attention(q, k, v, may_attend)": "attention(q, k, v)"},
+        ),
+        "every worker has the first heads": (
+            "computes the first heads",
+            {CUT: "W.chunk(world, dim=1)[0]"},
+        ),
+        "computes all and takes an equal share": (
+            "compute all heads and divide",
+            {
+                "x @ " + CUT + ", heads // world": "x @ W, heads",
+                "W_o.chunk(world, dim=0)[rank]": "W_o / world",
+            },
+        ),
+        "deals the heads out in turn": (
+            "deal the heads out in turn",
+            {
+                "split_heads(x @ "
+                + CUT
+                + ", heads // world)": "split_heads(x @ W, heads)[:, rank::world]",
+                "W_o.chunk(world, dim=0)[rank]": "W_o.unflatten(0, (heads, -1))[rank::world].flatten(0, 1)",
+            },
+        ),
     },
     "ring_all_reduce": {
-        "one sum for all": """
-# hint: workers have
-def ring_all_reduce(tensors):
-    p, n = len(tensors), len(tensors[0])
-    return [sum(tensors)], [2 * (p - 1) * n // p] * p
-""",
-        "only the sums come back": """
-# hint: return two lists
+        "only the sums come back": (
+            "other than 2 values",
+            """
 def ring_all_reduce(tensors):
     return [sum(tensors) for _ in tensors]
 """,
-        "what one worker sends, as a number": """
-# hint: the second is a list as well
+        ),
+        "sends the whole vector around": (
+            "whole vectors go around",
+            """
 def ring_all_reduce(tensors):
-    p, n = len(tensors), len(tensors[0])
-    return [sum(tensors) for _ in tensors], 2 * (p - 1) * n // p
-""",
-        "what one worker sends stands for all": """
-# hint: the second is a list as well
-def ring_all_reduce(tensors):
-    p, n = len(tensors), len(tensors[0])
-    return [sum(tensors) for _ in tensors], [2 * (p - 1) * n // p]
-""",
-        "each step counts as one number": """
-# hint: and there are
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    return [sum(tensors) for _ in tensors], [p - 1] * p
-""",
-        "sends the whole vector around": """
-# hint: whole vectors go around
-def ring_all_reduce(tensors):
-    total = torch.stack(tensors).sum(dim=0)
-    p = len(tensors)
+    total, p = sum(tensors), len(tensors)
     return [total.clone() for _ in tensors], [(p - 1) * len(total)] * p
 """,
-        "stops when everything is added up": """
-# hint: still to be handed around
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    pieces = [list(tensor.clone().chunk(p)) for tensor in tensors]
-    sent = [0] * p
-    for step in range(p - 1):
-        messages = [pieces[w][(w - step) % p] for w in range(p)]
-        for w, message in enumerate(messages):
-            other, i = (w + 1) % p, (w - step) % p
-            pieces[other][i] = message + pieces[other][i]
-            sent[w] += len(message)
-    return [torch.cat(own) for own in pieces], sent
-""",
-        "adds while the sums are handed on": """
-# hint: replaces its own and adds nothing
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    pieces = [list(tensor.clone().chunk(p)) for tensor in tensors]
-    sent = [0] * p
-    for step in range(2 * (p - 1)):
-        messages = [pieces[w][(w - step) % p] for w in range(p)]
-        for w, message in enumerate(messages):
-            other, i = (w + 1) % p, (w - step) % p
-            pieces[other][i] = message + pieces[other][i]
-            sent[w] += len(message)
-    return [torch.cat(own) for own in pieces], sent
-""",
-        "always sends the same piece": """
-# hint: ends with a wrong piece
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    pieces = [list(tensor.clone().chunk(p)) for tensor in tensors]
-    sent = [0] * p
-    for step in range(2 * (p - 1)):
-        messages = [pieces[w][w] for w in range(p)]
-        for w, message in enumerate(messages):
-            other = (w + 1) % p
-            if step < p - 1:
-                message = message + pieces[other][w]
-            pieces[other][w] = message
-            sent[w] += len(message)
-    return [torch.cat(own) for own in pieces], sent
-""",
-        "takes one step too many": """
-# hint: one step too many
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    pieces = [list(tensor.clone().chunk(p)) for tensor in tensors]
-    sent = [0] * p
-    for step in range(2 * p - 1):
-        messages = [pieces[w][(w - step) % p] for w in range(p)]
-        for w, message in enumerate(messages):
-            other, i = (w + 1) % p, (w - step) % p
-            if step < p - 1:
-                message = message + pieces[other][i]
-            pieces[other][i] = message
-            sent[w] += len(message)
-    return [torch.cat(own) for own in pieces], sent
-""",
-        "lets one worker add up for all": """
-# hint: all workers send equally much
-def ring_all_reduce(tensors):
-    total = torch.stack(tensors).sum(dim=0)
-    p, n = len(tensors), len(total)
-    sent = [(p - 1) * n] + [n] * (p - 1)
-    return [total.clone() for _ in tensors], sent
-""",
-        "writes into the vectors that were given": """
-# hint: changes its input in place
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    pieces = [list(tensor.chunk(p)) for tensor in tensors]
-    sent = [0] * p
-    for step in range(2 * (p - 1)):
-        messages = [pieces[w][(w - step) % p].clone() for w in range(p)]
-        for w, message in enumerate(messages):
-            other, i = (w + 1) % p, (w - step) % p
-            if step < p - 1:
-                pieces[other][i] += message
-            else:
-                pieces[other][i].copy_(message)
-            sent[w] += len(message)
-    return tensors, sent
-""",
-        "a sum and a formula, and no ring": """
-# hint: nothing went around a ring
+        ),
+        "stops when everything is added up": (
+            "still to be handed around",
+            {"range(2 * (p - 1))": "range(p - 1)"},
+        ),
+        "adds while the sums are handed on": (
+            "replaces its own and adds nothing",
+            {"if step < p - 1": "if True"},
+        ),
+        "always sends the same piece": (
+            "some worker ends with a wrong piece",
+            {
+                "pieces[w][(w - step) % p]": "pieces[w][w]",
+                "(w + 1) % p, (w - step) % p": "(w + 1) % p, w",
+            },
+        ),
+        "writes into the vectors that were given": (
+            "changes its input",
+            {
+                "message = message + pieces[other][i]": "message = pieces[other][i].add_(message)"
+            },
+        ),
+        "a sum and a formula, and no ring": (
+            "nothing went around a ring",
+            """
 def ring_all_reduce(tensors):
     p, n = len(tensors), len(tensors[0])
     total = sum(tensors)
     return [total.clone() for _ in tensors], [2 * (p - 1) * n // p] * p
 """,
-        "adds up each piece on its own, always from worker 0": """
-# hint: nothing went around a ring
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    cut = [tensor.chunk(p) for tensor in tensors]
-    pieces = [sum(own[i] for own in cut) for i in range(p)]
-    sent = [2 * (p - 1) * len(pieces[0])] * p
-    return [torch.cat(pieces) for _ in tensors], sent
-""",
-        "sends to the worker before": """
-# hint: your pieces go to the worker before
-def ring_all_reduce(tensors):
-    p = len(tensors)
-    pieces = [list(tensor.chunk(p)) for tensor in tensors]
-    sent = [0] * p
-    for step in range(2 * (p - 1)):
-        messages = [pieces[w][(w + step) % p] for w in range(p)]
-        for w, message in enumerate(messages):
-            other, i = (w - 1) % p, (w + step) % p
-            if step < p - 1:
-                message = message + pieces[other][i]
-            pieces[other][i] = message
-            sent[w] += len(message)
-    return [torch.cat(own) for own in pieces], sent
-""",
-        "counts pieces, not numbers": """
-# hint: you count pieces
-def ring_all_reduce(tensors):
-    total = torch.stack(tensors).sum(dim=0)
-    p = len(tensors)
-    return [total.clone() for _ in tensors], [2 * (p - 1)] * p
-""",
+        ),
+        "sends to the worker before": (
+            "your pieces go to the worker before",
+            {
+                "pieces[w][(w - step) % p]": "pieces[w][(w + step) % p]",
+                "(w + 1) % p, (w - step) % p": "(w - 1) % p, (w + step) % p",
+            },
+        ),
     },
     "accumulate": {
-        "all parts go through twice": """
-# hint: one by one and once
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    for part in parts:
-        model(part.source, part.decoder_input)
-    model.zero_grad()
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss * count / sum(counts)).backward()
-""",
-        "the gradients are returned": """
-# hint: have no gradient
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    model.zero_grad()
-    total = 0
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        total = total + loss * count / sum(counts)
-    return torch.autograd.grad(total, list(model.parameters()))
-""",
-        "one backward at the end": """
-# hint: go back after each part
-def accumulate(model, parts):
-    model.zero_grad()
-    total, count = 0, 0
-    for part in parts:
-        tokens = (part.target != 0).sum().item()
-        logits = model(part.source, part.decoder_input)
-        total = total + tokens * label_smoothed_loss(logits, part.target)
-        count += tokens
-    (total / count).backward()
-""",
-        "all logits are made first": """
-# hint: go back after each part
-def accumulate(model, parts):
-    model.zero_grad()
-    logits = [model(part.source, part.decoder_input) for part in parts]
-    counts = [(part.target != 0).sum().item() for part in parts]
-    for made, part, count in zip(logits, parts, counts, strict=True):
-        loss = label_smoothed_loss(made, part.target)
-        (loss * count / sum(counts)).backward()
-""",
-        "a step is taken at the end": """
-# hint: the weights stay as they are
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    model.zero_grad()
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss * count / sum(counts)).backward()
-    for weight in model.parameters():
-        weight.data -= 0.1 * weight.grad
-""",
-        "no label smoothing": """
-# hint: not the gradient of the
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    model.zero_grad()
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = F.cross_entropy(logits.mT, part.target, ignore_index=0)
-        (loss * count / sum(counts)).backward()
-""",
-        "the mean of the means": """
-# hint: the mean of the parts' means
-def accumulate(model, parts):
-    model.zero_grad()
-    for part in parts:
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss / len(parts)).backward()
-""",
-        "the sum of the means": """
-# hint: the parts' means are added up
-def accumulate(model, parts):
-    model.zero_grad()
-    for part in parts:
-        logits = model(part.source, part.decoder_input)
-        label_smoothed_loss(logits, part.target).backward()
-""",
-        "weighs rows, not tokens": """
-# hint: you weigh by rows
-def accumulate(model, parts):
-    rows = sum(len(part.target) for part in parts)
-    model.zero_grad()
-    for part in parts:
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss * len(part.target) / rows).backward()
-""",
-        "counts PAD as tokens": """
-# hint: PAD is counted
-def accumulate(model, parts):
-    places = sum(part.target.numel() for part in parts)
-    model.zero_grad()
-    for part in parts:
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss * part.target.numel() / places).backward()
-""",
-        "keeps the gradient that was there before": """
-# hint: clear it first
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss * count / sum(counts)).backward()
-""",
-        "clears the gradient before each part": """
-# hint: only the last part is left
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        model.zero_grad()
-        (loss * count / sum(counts)).backward()
-""",
-        "weighs each part by its share of the mean": """
-# hint: must add up to 1
-def accumulate(model, parts):
-    counts = [(part.target != 0).sum().item() for part in parts]
-    mean = sum(counts) / len(counts)
-    model.zero_grad()
-    for part, count in zip(parts, counts, strict=True):
-        logits = model(part.source, part.decoder_input)
-        loss = label_smoothed_loss(logits, part.target)
-        (loss * count / mean).backward()
-""",
+        "all parts go through twice": (
+            "one by one and once",
+            {
+                "    model.zero_grad()": "    for part in parts:\n        model(part.source, part.decoder_input)\n    model.zero_grad()"
+            },
+        ),
+        "the gradients are returned": (
+            "have no gradient",
+            {
+                "(loss * "
+                + SHARE
+                + ").backward()": "torch.autograd.grad(loss, list(model.parameters()))"
+            },
+        ),
+        "all logits are made first": (
+            "go back after each part",
+            {
+                "    for part, count in": "    made = iter([model(part.source, part.decoder_input) for part in parts])\n    for part, count in",
+                "logits = model(part.source, part.decoder_input)": "logits = next(made)",
+            },
+        ),
+        "the mean of the means": (
+            "the mean of the parts' means",
+            {SHARE: "1 / len(counts)"},
+        ),
+        "the sum of the means": (
+            "the parts' means are added up",
+            {SHARE: "1"},
+        ),
+        "counts PAD as tokens": (
+            "PAD is counted",
+            {"(part.target != 0).sum().item()": "part.target.numel()"},
+        ),
+        "keeps the gradient that was there before": (
+            "clear it first",
+            {"model.zero_grad()": "pass"},
+        ),
+        "a step is taken at the end": (
+            "changes its input model",
+            {
+                "(loss * " + SHARE + ").backward()": "(loss * "
+                + SHARE
+                + ").backward()\n    for weight in model.parameters():\n        weight.data -= 0.1 * weight.grad"
+            },
+        ),
     },
     "loss_of": {
-        "a number for the whole part": """
-# hint: for 9 tokens the summary has
+        "a number for the whole part": (
+            "tokens the summary has",
+            """
 def summary(part, target, first):
-    return part.logsumexp(dim=1).mean()
+    logs = part.double().logsumexp(dim=1)
+    return torch.stack([part.new_tensor(logs.tolist()), *summary_of(part, target, first)])
 
-
-def loss_of(summaries):
-    return sum(summaries)
-""",
-        "the summary is to be written by others": """
-# hint: write summary as well
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
-""",
-        "the sign of the loss": """
-# hint: in one process
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (rights.sum(dim=0) - logs.logsumexp(dim=0)).mean()
-""",
-        "adds up exponentials without the largest score": """
-# hint: their exponentials overflow
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.exp().sum(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    totals, rights = torch.stack(summaries).unbind(dim=2)
-    return (totals.sum(dim=0).log() - rights.sum(dim=0)).mean()
-""",
-        "each worker subtracts its own largest score": """
-# hint: from its own largest logit
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    scores = part - part.amax(dim=1, keepdim=True)
-    right = scores.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([scores.exp().sum(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    totals, rights = torch.stack(summaries).unbind(dim=2)
-    return (totals.sum(dim=0).log() - rights.sum(dim=0)).mean()
-""",
-        "adds up the logarithms": """
-# hint: logarithms of the parts are added up
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (logs.sum(dim=0) - rights.sum(dim=0)).mean()
-""",
-        "every worker takes some column for the target": """
-# hint: every worker names a logit
-def summary(part, target, first):
+def summary_of(part, target, first):
+    own = (target >= first) & (target < first + part.shape[1])
     place = (target - first).clamp(0, part.shape[1] - 1)
-    right = part.gather(1, place[:, None])[:, 0]
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
+    yield part.gather(1, place[:, None])[:, 0] * own
 
-
+def loss_of(summaries):
+    logs, rights = torch.stack(summaries).unbind(dim=1)
+    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
+""",
+        ),
+        "the summary is to be written by others": (
+            "write summary as well",
+            """
 def loss_of(summaries):
     logs, rights = torch.stack(summaries).unbind(dim=2)
     return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
 """,
-        "takes token numbers for columns": """
-# hint: a token's number is not its column
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = target < columns
-    place = target.clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
-""",
-        "one column too many is its own": """
-# hint: the next one is its neighbour's
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target <= first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).mean()
-""",
-        "one largest logit for all tokens": """
-# hint: row by row
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    largest = part.amax(dim=1)
-    total = torch.exp(part - largest[:, None]).sum(dim=1)
-    return torch.stack([largest, total, right], dim=1)
-
-
-def loss_of(summaries):
-    largest, totals, rights = torch.stack(summaries).unbind(dim=2)
-    top = largest.max()
-    logs = (totals * torch.exp(largest - top)).sum(dim=0).log() + top
-    return (logs - rights.sum(dim=0)).mean()
-""",
-        "sends all logits": """
-# hint: numbers are sent for each token
+        ),
+        "a loss for each token": (
+            "one number is asked for",
+            {").mean()": ")"},
+        ),
+        "adds up exponentials without the largest score": (
+            "exponentials overflow",
+            {
+                "part.logsumexp(dim=1)": "part.exp().sum(dim=1)",
+                "logs.logsumexp(dim=0)": "logs.sum(dim=0).log()",
+            },
+        ),
+        "each worker subtracts its own largest score": (
+            "from its own largest logit",
+            {
+                "    columns = part.shape[1]": "    part = part - part.amax(dim=1, keepdim=True)\n    columns = part.shape[1]"
+            },
+        ),
+        "every worker takes some column for the target": (
+            "every worker names a logit",
+            {"torch.where(own, right, torch.zeros_like(right))": "right"},
+        ),
+        "one column too many is its own": (
+            "the next one is its neighbour's",
+            {OWN: OWN.replace("<", "<=")},
+        ),
+        "sends all logits": (
+            "numbers are sent for each token",
+            """
 def summary(part, target, first):
     return torch.cat([part, target[:, None].to(part.dtype)], dim=1)
 
@@ -603,34 +238,7 @@ def loss_of(summaries):
     logits = torch.cat([part[:, :-1] for part in summaries], dim=1)
     return F.cross_entropy(logits, target)
 """,
-        "the largest right score instead of the sum": """
-# hint: the largest of these is wrong
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (logs.logsumexp(dim=0) - rights.amax(dim=0)).mean()
-""",
-        "adds up instead of taking the mean": """
-# hint: asked is the mean
-def summary(part, target, first):
-    columns = part.shape[1]
-    own = (target >= first) & (target < first + columns)
-    place = (target - first).clamp(0, columns - 1)
-    right = part.gather(1, place[:, None])[:, 0] * own
-    return torch.stack([part.logsumexp(dim=1), right], dim=1)
-
-
-def loss_of(summaries):
-    logs, rights = torch.stack(summaries).unbind(dim=2)
-    return (logs.logsumexp(dim=0) - rights.sum(dim=0)).sum()
-""",
+        ),
     },
 }
 
