@@ -6,6 +6,7 @@ import random
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -721,6 +722,51 @@ def test_a_module_is_as_it_was_and_what_comes_back_is_called(answer, hint):
         judge(layered, in_a_new_layer, Draw(seed))
         with pytest.raises(Wrong, match=hint):
             judge(layered, answer, Draw(seed))
+
+
+def told(expected, answer) -> str:
+    """What an answer is told where a value is asked for."""
+
+    @asks({"given": made(lambda draw, case: {"a": [1]})}, "look again.")
+    def value(given):
+        return expected
+
+    try:
+        return judge(value, answer, Draw(0)) or "right"
+    except Wrong as wrong:
+        return wrong.hint
+
+
+@pytest.mark.parametrize(
+    "expected, got, hint",
+    [
+        (3, np.int64(3), "right"),
+        (3, np.int64(4), "look again"),
+        (3, np.float64(3), "a whole number is asked for, and yours is a fl"),
+        (0.5, np.float32(0.5), "right"),
+        (0.5, torch.tensor(0.5), "right"),
+        (0.5, [0.5], "a number is asked for, and yours is a list."),
+        (0.5, True, "a number is asked for, and yours is a bool."),
+        (True, np.True_, "right"),
+        ({"a": 0.3}, {"a": 0.1 + 0.2}, "right"),
+        ({"a": 0.3, "b": 1}, {"b": 1, "a": 0.3}, "right"),
+        ({"a": 0.3}, {"a": 0.4}, "look again"),
+        ({"a": 0.3}, {"b": 0.3}, "look again"),
+        ({"a": 0.3}, [0.3], "a dictionary is asked for, and yours is a list."),
+        ([3], 3, "1 thing is to come back."),
+        ([3, 4], [3], "2 things are to come back."),
+    ],
+)
+def test_what_may_stand_for_what(expected, got, hint):
+    assert hint in told(expected, lambda given: got)
+
+
+def test_a_dictionary_stays_as_it_was():
+    for change in (
+        lambda given: given.update(b=2),
+        lambda given: given["a"].append(1),
+    ):
+        assert "its input given in place" in told(None, change)
 
 
 def test_what_has_no_floats_is_tried_with_four_sets_of_numbers():

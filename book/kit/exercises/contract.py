@@ -568,6 +568,10 @@ def is_as_it_was(now: object, then: object) -> bool:
             return False
     elif isinstance(then, list | tuple):
         return len(now) == len(then) and all(map(is_as_it_was, now, then))
+    elif isinstance(then, Mapping):
+        return now.keys() == then.keys() and all(
+            is_as_it_was(now[key], then[key]) for key in then
+        )
     elif isinstance(then, int | float | str):
         return now == then or now != now
     elif not isinstance(then, Tensor):
@@ -649,7 +653,7 @@ def fits(
 ) -> bool:
     """Has a result the kind and form of one, and the values of another?
 
-    A tensor without axes may stand for a number, a list for a tuple.
+    What holds one number may stand for it (see `plain`), a list for a tuple.
     """
     if isinstance(expected, list | tuple):
         return (
@@ -660,14 +664,22 @@ def fits(
                 for g, e, x in zip(got, expected, exact, strict=True)
             )
         )
+    if isinstance(expected, Mapping):
+        return (
+            isinstance(got, Mapping)
+            and got.keys() == expected.keys()
+            and all(
+                fits(got[key], expected[key], exact[key], room, any_kind)
+                for key in expected
+            )
+        )
     if isinstance(expected, Tensor):
         if not isinstance(got, Tensor) or got.shape != expected.shape:
             return False
         if not any_kind and got.dtype != expected.dtype:
             return False
         return is_near(as_tensor(got), as_tensor(exact), room)
-    if isinstance(got, Tensor) and got.ndim == 0:
-        got = got.item()
+    got = plain(got)
     if isinstance(expected, bool) or isinstance(got, bool):
         return got is expected
     if isinstance(expected, int) and not any_kind:
@@ -675,6 +687,11 @@ def fits(
     if isinstance(expected, int | float) and isinstance(got, int | float):
         return is_near(as_tensor(got), as_tensor(exact), room)
     return type(got) is type(expected) and bool(got == expected)
+
+
+def plain(x: object) -> object:
+    """A tensor without axes, or a number of NumPy's, as one of Python's."""
+    return x if getattr(x, "ndim", 1) else x.item()
 
 
 def is_near(got: Tensor, exact: Tensor, room: float) -> bool:
@@ -686,24 +703,26 @@ def same_kind(got: object, expected: object) -> None:
     if isinstance(expected, Tensor):
         expect.tensor(got, tuple(expected.shape), expected.dtype)
     elif isinstance(expected, list | tuple):
-        is_sequence = isinstance(got, list | tuple)
+        of_kind(got, list | tuple, "a list")
         if isinstance(expected, tuple):
             many = expect.plural(len(expected), "value")
-            is_complete = is_sequence and len(got) == len(expected)
+            is_complete = len(got) == len(expected)
             expect.that(is_complete, f"your code returns other than {many}.")
-        expect.that(
-            is_sequence,
-            f"a list is asked for, and yours is a {type(got).__name__}.",
-        )
         for mine, its in zip(got, expected, strict=False):
             same_kind(mine, its)
+    elif isinstance(expected, Mapping):
+        of_kind(got, Mapping, "a dictionary")
     elif type(expected) is int:
-        got = got.item() if isinstance(got, Tensor) and not got.ndim else got
-        expect.that(
-            isinstance(got, int) and not isinstance(got, bool),
-            f"a whole number is asked for, and yours is a "
-            f"{type(got).__name__}.",
-        )
+        of_kind(plain(got), int, "a whole number")
+    elif type(expected) is float:
+        of_kind(plain(got), int | float, "a number")
+
+
+def of_kind(got: object, kind: type, wanted: str) -> None:
+    expect.that(
+        isinstance(got, kind) and not isinstance(got, bool),
+        f"{wanted} is asked for, and yours is {expect.a(got)}.",
+    )
 
 
 # How it is written: remarks, which cost nothing.

@@ -32,9 +32,7 @@ def tensor(
 ) -> None:
     """A tensor came back, of a shape and a type."""
     if not isinstance(got, Tensor):
-        kind = type(got).__name__
-        article = "an" if kind[0] in "aeiou" else "a"
-        raise Wrong(f"{what} is {article} {kind}, not a tensor.")
+        raise Wrong(f"{what} is {a(got)}, not a tensor.")
     if shape is not None and tuple(got.shape) != tuple(shape):
         raise Wrong(
             f"{what} has the shape {tuple(got.shape)}, not {tuple(shape)}."
@@ -165,6 +163,12 @@ def beside(answer: Callable, name: str) -> Any:
     if not hasattr(answer, "__globals__"):
         answer = type(answer).__call__
     return getattr(answer, "__globals__", {}).get(name)
+
+
+def a(value: object) -> str:
+    """What kind of thing something is: "a list", "an int"."""
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def plural(number: int, what: str) -> str:
