@@ -780,6 +780,14 @@ def test_what_has_no_floats_is_tried_with_four_sets_of_numbers():
     assert tried[0] == 7 and len(set(tried)) == 4
 
 
+def test_after_the_number_of_the_task_comes_another():
+    again = replace(CASES["again"], sizes={})
+    drawn = {
+        whole(1, 2, given="n").drawn(Draw(s, n=1), again) for s in range(9)
+    }
+    assert drawn == {2}
+
+
 def test_a_hunt_is_for_the_wrong_ones():
     def demand(answer):
         expect.that(answer.__doc__, "say what you test.")

@@ -26,23 +26,28 @@ from lib.masks import causal_mask, padding_mask
 from lib.runtime import device
 
 BOS, EOS = 1, 2
+WORDS, CHARACTERS = 18, 20
 
 
-class Book:
+class Book(nn.Module):
     """Stands for a trained decoder, and counts its runs.
 
     Each position reads its own token, what its mask lets it see, and the
-    source.
+    source. There are as many words and characters as on the page.
     """
 
     def __init__(self, draw, case):
+        super().__init__()
         # Later its probabilities are so small that their product is 0.
         size = 1 if case.is_given else 30
-        self.table = draw.normal(11, 6, dtype=torch.float64) * size
-        self.words = draw.normal(12, 6, dtype=torch.float64)
+        table = draw.normal(CHARACTERS, 6, dtype=torch.float64) * size
+        words = draw.normal(WORDS, 6, dtype=torch.float64)
+        self.register_buffer("table", table)
+        self.register_buffer("words", words)
         self.runs = 0
+        self.eval()
 
-    def __call__(self, source, given, may_attend, memory_may_attend):
+    def forward(self, source, given, may_attend, memory_may_attend):
         self.runs += 1
         length = given.shape[1]
         places = torch.linspace(1, 2, 99)[:length, None].to(self.table)
@@ -64,7 +69,7 @@ class Book:
 
 def texts(answer, book, source, text):
     """A text, its first character, and nothing."""
-    return [answer(book, source, text[:n]) for n in (len(text), 1, 0)]
+    return [answer(book, source, part) for part in (text, text[:1], [])]
 
 
 def once(answer, book, source, text):
@@ -98,9 +103,11 @@ def what_it_reads(book, source, text):
 @asks(
     {
         "book": made(Book),
-        "source": made(lambda draw, case: draw.ids(4, 11, 5).tolist()),
+        "source": made(lambda draw, case: draw.ids(4, WORDS - 1, 5).tolist()),
         "text": made(
-            lambda draw, case: draw.ids(4, 10, draw.whole(4, 7)).tolist()
+            lambda draw, case: draw.ids(
+                4, CHARACTERS - 1, draw.whole(4, 7)
+            ).tolist()
         ),
     },
     "write the three rows of ids, what is read, said and asked for, one "
@@ -112,6 +119,12 @@ def what_it_reads(book, source, text):
         ),
         "each position is asked for what it reads: the target is the decoder "
         "input, moved by one place.": what_it_reads,
+        "a probability may be so small that it is 0 as a number, and its "
+        "logarithm infinite: log_softmax finds it all the same.": of_factors(
+            lambda logits, target: (
+                logits.softmax(-1).log()[range(len(target)), target].sum()
+            )
+        ),
         "the probabilities are added: a product of factors becomes a sum of "
         "their logarithms.": of_factors(
             lambda logits, target: factors(logits, target).exp().sum().log()
@@ -140,6 +153,7 @@ def what_it_reads(book, source, text):
             )
         ),
     },
+    within=1e-6,
     calls=texts,
     also=(once,),
 )
@@ -168,7 +182,7 @@ def heard(words):
     {
         "k": whole(1, 9, given="k"),
         "t_len": whole(1, 9, given="t_len"),
-        "s_len": whole(1, 9, given="s_len"),
+        "s_len": whole(6, 12, given="s_len"),  # more than k in the task
     },
     "how many words has each character heard? Write down the first two rows.",
     {
@@ -402,23 +416,31 @@ def finds_wrong_decoder(draw):
     return right_decoders(width), wrong_decoders(width)
 
 
-def padding_or_none(draw, case):
-    """None at first."""
-    n, j = case.sizes["n"], case.sizes["j"]
-    lengths = draw.ids(1, j, n)
-    return None if case.is_given else padding_mask(lengths, j)
+def mask_or_none(draw, case):
+    """None at first, then a row for each head and query, then also padding."""
+    n, h, i, j = (case.sizes[letter] for letter in "nhij")
+    if case.is_given:
+        return None
+    if case.pads == "in front" or draw.whole(0, 1):
+        return draw.mask(n, h, i, j)
+    return padding_mask(draw.ids(1, j, n), j)
 
 
 def looks(
-    ask=lambda query, W, b: query @ W.T + b, merge=merge, mixed=True, sharp=1
+    ask=lambda query, W, b: query @ W.T + b,
+    merge=merge,
+    mixed=True,
+    sharp=1,
+    hide=lambda mask: mask,
 ):
     """Attention whose keys and values are ready, or a step is another one."""
 
     def look_across(attention, query, k, v, may_attend=None):
         W_q, b_q = attention.matrices()[0]
         q = sharp * ask(query, W_q, 0 if b_q is None else b_q)
+        mask = None if may_attend is None else hide(may_attend)
         found = F.scaled_dot_product_attention(
-            cut(q, attention.heads), k, v, may_attend
+            cut(q, attention.heads), k, v, mask
         )
         return attention.out_proj(merge(found)) if mixed else merge(found)
 
@@ -430,9 +452,14 @@ def one_head(attention, query, k, v, may_attend):
     q = query @ attention.matrices()[0][0].T
     if attention.in_proj.bias is not None:
         q = q + attention.matrices()[0][1]
-    parts = [x[:, None] for x in (q, merge(k), merge(v))]
-    found = F.scaled_dot_product_attention(*parts, attn_mask=may_attend)
-    return attention.out_proj(found[:, 0])
+    mask = of_head(may_attend, 0)
+    found = F.scaled_dot_product_attention(q, merge(k), merge(v), mask)
+    return attention.out_proj(found)
+
+
+def of_head(mask, head):
+    """Its part of a mask, which may be that of all."""
+    return None if mask is None else mask[:, head % mask.shape[1]]
 
 
 def of_keys(attention, query, k, v, may_attend):
@@ -448,7 +475,7 @@ def of_keys(attention, query, k, v, may_attend):
         "query": floats("n i h*w"),
         "k": floats("n h j w"),
         "v": floats("n h j w"),
-        "may_attend": made(padding_or_none, "n j"),
+        "may_attend": made(mask_or_none, "n h i j"),
     },
     "the output is not that of the whole attention.",
     {
@@ -468,9 +495,11 @@ def of_keys(attention, query, k, v, may_attend):
                 attention, query, k, *rest
             )
         ),
-        "the mask is not used.": lambda attention, query, k, v, mask: looks()(
-            attention, query, k, v
-        ),
+        "the mask is not used.": looks(hide=lambda mask: None),
+        "a mask may have a row for each query, and all of yours get the "
+        "first.": looks(hide=lambda mask: mask[:, :, :1]),
+        "a mask may have a table for each head, and all of yours get the "
+        "first.": looks(hide=lambda mask: mask[:, :1]),
         "the heads are merged in a wrong order: bring their axis back beside "
         "the width before you join them.": looks(merge=merge_as_stored),
         "the queries are not cut into heads, so one head compares whole "
@@ -484,9 +513,9 @@ def look_across(attention, query, k, v, may_attend):
     W_q, b_q = attention.matrices()[0]
     q = F.linear(query, W_q, b_q).chunk(attention.heads, -1)
     blocks = attention.out_proj.weight.chunk(attention.heads, 1)
-    mask = None if may_attend is None else may_attend[:, 0]
     output = 0 if attention.out_proj.bias is None else attention.out_proj.bias
     for h, (mine, block) in enumerate(zip(q, blocks, strict=True)):
+        mask = of_head(may_attend, h)
         found = F.scaled_dot_product_attention(mine, k[:, h], v[:, h], mask)
         output = output + found @ block.T
     return output

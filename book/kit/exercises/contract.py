@@ -228,7 +228,7 @@ class one_of:
 
 @dataclass(frozen=True)
 class whole:
-    """A whole number; at first that of the task, if it has one."""
+    """A whole number; at first that of the task, if any, then another."""
 
     low: float
     high: float
@@ -236,9 +236,12 @@ class whole:
     letters = ""
 
     def drawn(self, draw: Draw, case: Case) -> float:
+        given = getattr(draw.given, self.given) if self.given else None
         if self.given and case.is_given:
-            return getattr(draw.given, self.given)
-        return self.some(draw)
+            return given
+        while (number := self.some(draw)) == given:
+            pass
+        return number
 
     def some(self, draw: Draw) -> float:
         return draw.whole(self.low, self.high)

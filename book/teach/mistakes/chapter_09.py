@@ -12,12 +12,8 @@ WRONG = {
             },
         ),
         "takes the logarithm afterwards": (
-            "right at first, but not",
+            "so small that it is 0 as a number",
             {"logits.log_softmax(-1)": "logits.softmax(-1).log()"},
-        ),
-        "takes the mean of the logarithms": (
-            "the mean of the logarithms",
-            {".sum().item()": ".mean().item()"},
         ),
         "forgets the causal mask": (
             "your positions see what comes after them",
@@ -30,6 +26,12 @@ WRONG = {
         "BOS is not read": (
             "Write the three rows of ids".lower(),
             {"[[characters.bos_id, *text]]": "[[*text, characters.eos_id]]"},
+        ),
+        "puts EOS behind the text that it is given": (
+            "your code changes its input text",
+            {
+                "target = [*text, characters.eos_id]": "target = text\n    text.append(characters.eos_id)"
+            },
         ),
         "one run for each character": (
             "one pass gives all factors",
@@ -61,10 +63,6 @@ def log_probability(book, source, text):
             "stops listening after k words",
             {"now + k": "0 * now + k"},
         ),
-        "hears k more words after each character": (
-            "one word more, not k more",
-            {"now + k": "(now + 1) * k"},
-        ),
         "True = hidden": (
             "hides the words that were heard",
             {"heard[None, None]": "~heard[None, None]"},
@@ -76,6 +74,10 @@ def log_probability(book, source, text):
         "listens to every second word": (
             "how many words has each character heard",
             {"now + k": "2 * now + k"},
+        ),
+        "the k of the task": (
+            "right at first, but not",
+            {"now + k": "now + 3"},
         ),
         "the sizes of the task": (
             "right at first, but not",
@@ -126,10 +128,6 @@ def log_probability(book, source, text):
             "the bias of the queries is missing",
             {"W_q, bias)": "W_q)"},
         ),
-        "takes the matrix of the keys": (
-            "the matrix of the keys",
-            {"matrices()[0]": "matrices()[1]"},
-        ),
         "forgets the output projection": (
             "nothing has mixed them yet",
             {
@@ -139,6 +137,12 @@ def log_probability(book, source, text):
         "forgets the mask": (
             "the mask is not used",
             {"(q, k, may_attend)": "(q, k)"},
+        ),
+        "takes the mask of the first query for all": (
+            "a row for each query",
+            {
+                "(q, k, may_attend)": "(q, k, may_attend if may_attend is None else may_attend[:, :, :1])"
+            },
         ),
         "merges without bringing the heads back": (
             "merged in a wrong order",

@@ -20,6 +20,15 @@ def log_probability(book, source, text):
         total += row[token] - most - math.log(sum(math.exp(x - most) for x in row))
     return total
 """,
+        "picks by a row that is 1 at one character": """
+def log_probability(book, source, text):
+    given = torch.tensor([[characters.bos_id, *text]])
+    mask = causal_mask(given.shape[1])
+    logits = book.eval()(torch.tensor([source]), given, mask, None)[0]
+    asked = torch.tensor([*text, characters.eos_id])
+    asked = F.one_hot(asked, len(characters))
+    return (logits.log_softmax(-1) * asked).sum().item()
+""",
         "returns a tensor without axes": """
 @torch.no_grad()
 def log_probability(book, source, text):
@@ -150,7 +159,8 @@ def look_across(attention, query, k, v, may_attend=None):
             q = q + b.chunk(attention.heads)[h]
         scores = q @ k[:, h].mT / q.shape[-1] ** 0.5
         if may_attend is not None:
-            scores = scores.masked_fill(~may_attend[:, 0], -torch.inf)
+            mask = may_attend.expand(-1, attention.heads, -1, -1)[:, h]
+            scores = scores.masked_fill(~mask, -torch.inf)
         found.append(scores.softmax(-1) @ v[:, h])
     return attention.out_proj(torch.cat(found, -1))
 """,
