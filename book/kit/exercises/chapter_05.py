@@ -331,14 +331,25 @@ def head_contributions(module, x):
     return head_parts(module, x)
 
 
+def with_biases_or_dropout(draw, case):
+    """With biases at first; those without have dropout, and do not train."""
+    is_biased = case.pads == "anywhere" and draw.whole(0, 1) == 1
+    module = with_biases(draw, case, case.is_given or is_biased)
+    if module.out_proj.bias is None:
+        module.dropout = 0.25
+        module.eval()
+    return module
+
+
 def state(module):
-    """Names, sizes, what is trained, and the mode; whose class says nothing.
+    """Names, sizes, what is trained, and modes; whose class says nothing.
 
     The page's class and the library's are two.
     """
     trained = [p.requires_grad for p in module.parameters()]
     named = module.state_dict().items()
-    return module.training, trained, {name: p.shape for name, p in named}
+    modes = module.training, getattr(module, "dropout", None)
+    return modes, trained, {name: p.shape for name, p in named}
 
 
 def silenced(answer, module, head, x, y):
@@ -355,7 +366,7 @@ def silenced(answer, module, head, x, y):
     expect.that(
         state(copied) == state(module),
         "the copy is to have parameters of the same names and sizes, as "
-        "trainable as before, and the mode of the original.",
+        "trainable as before, and the mode and dropout of the original.",
     )
     shared = {id(p) for p in module.parameters()}
     expect.that(
@@ -407,7 +418,7 @@ def none_of(which, with_bias=True):
 
 @asks(
     {
-        "module": made(with_biases, "h w", is_floating=True),
+        "module": made(with_biases_or_dropout, "h w", is_floating=True),
         "head": made(
             lambda draw, case: draw.whole(0, case.sizes["h"] - 1), "h"
         ),

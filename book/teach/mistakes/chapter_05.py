@@ -168,9 +168,17 @@ def head_contributions(module, x):
             "a copy of the module is to come back",
             {"return silent": "return None"},
         ),
-        "takes rows of out_proj.weight": (
-            "you have emptied rows of out_proj.weight",
-            {"[:, head * width": "[head * width"},
+        "builds a module that has biases and no dropout": (
+            "dropout of the original",
+            """
+def without_head(module, head):
+    silent = MultiHeadAttention(module.d_model, module.heads)
+    silent.load_state_dict(module.state_dict(), strict=False)
+    width = module.d_model // module.heads
+    with torch.no_grad():
+        silent.out_proj.weight[:, head * width : (head + 1) * width] = 0
+    return silent.train(module.training)
+""",
         ),
         "silences the head in the module itself": (
             "you return the module itself",

@@ -91,19 +91,20 @@ def head_contributions(module, x):
     "without_head": {
         "builds a module of the page's class": """
 def without_head(module, head):
-    silent = MultiHeadAttention(module.d_model, module.heads)
+    is_biased = module.in_proj.bias is not None
+    silent = MultiHeadAttention(module.d_model, module.heads, module.dropout, is_biased)
     silent.load_state_dict(module.state_dict())
     width = module.d_model // module.heads
     with torch.no_grad():
         silent.out_proj.weight[:, head * width : (head + 1) * width] = 0
-    return silent
+    return silent.train(module.training)
 """,
         "lets the head hand over nothing": """
 import copy
 
 def without_head(module, head):
     silent = copy.deepcopy(module)
-    for p in (silent.in_proj.weight, silent.in_proj.bias):
+    for p in silent.in_proj.parameters():
         p.data.chunk(3)[2].chunk(module.heads)[head].zero_()
     return silent
 """,
