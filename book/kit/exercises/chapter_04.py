@@ -7,6 +7,7 @@ from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from kit.exercises import expect
 from kit.exercises.contract import (
+    FAR,
     asks,
     by_oneself,
     floats,
@@ -133,17 +134,19 @@ def hidden_keys_change_nothing(answer, q, k, v, mask):
 
 
 def gradients_are_numbers(answer, q, k, v, mask):
-    inputs = [x.requires_grad_() for x in (q, k, v)]
-    got = answer(*inputs, mask)
+    """Also where the exponential of a score overflows."""
     if not mask.any():  # then it may be a 0 that knows of no input
         return
-    expect.that(got.requires_grad, "no gradient reaches q, k and v.")
-    found = torch.autograd.grad(got.sum(), inputs, allow_unused=True)
-    expect.that(
-        not any(x.isnan().any() for x in found if x is not None),
-        "the output is right, but its gradient is NaN: the NaN must never "
-        "arise, not be replaced afterwards.",
-    )
+    for times in (1, FAR):
+        inputs = [(times * x).requires_grad_() for x in (q, k, v)]
+        got = answer(*inputs, mask)
+        expect.that(got.requires_grad, "no gradient reaches q, k and v.")
+        found = torch.autograd.grad(got.sum(), inputs, allow_unused=True)
+        expect.that(
+            not any(x.isnan().any() for x in found if x is not None),
+            "the output is right, but its gradient is NaN: the NaN must "
+            "never arise, not be replaced afterwards.",
+        )
 
 
 @asks(
