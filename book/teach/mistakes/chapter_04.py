@@ -76,9 +76,9 @@ def my_attention(q, k, v, may_attend):
             "for numbers 300 times as large",
             {"softmax(scores)": "(scores.exp() / scores.exp().sum(-1, True))"},
         ),
-        "a score of -30 is far enough below": (
-            "right at first, but not",
-            {"-math.inf": "-30.0"},
+        "a billion below is far enough, and the fill is finite": (
+            "a hidden key spoils the row",
+            {"-math.inf": "-1e9"},
         ),
         "an empty row may attend to everything": (
             "must get 0",

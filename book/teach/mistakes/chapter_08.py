@@ -217,7 +217,7 @@ def answers(model, rows):
             {"sum(hits)": "1 - sum(hits)"},
         ),
         "the hits themselves": (
-            "the share is a number from 0 to 1",
+            "a number is asked for, and yours is a list",
             {"sum(hits) / len(hits)": "hits"},
         ),
         "the first three numbers": (

@@ -117,11 +117,9 @@ def letters_to_hide(month, number):
         ),
     },
     "luck": {
-        "one side only": (
-            "only one side",
-            {
-                "means = (signs * d).mean(1).abs()": "means = (signs * d).mean(1)"
-            },
+        "the number of choices, not their share": (
+            "count over all choices of signs",
+            {".double().mean()": ".double().sum()"},
         ),
         "strictly larger": (
             "an equal mean counts",
