@@ -307,23 +307,20 @@ def hidden(scores, *places):
 
 
 def rising(scores):
-    return scores + torch.arange(len(scores)).to(scores) // 4 * 1000
+    """Near 5,000 in the first block, and then near 6,000."""
+    return scores + 5000 + 1000 * (torch.arange(len(scores)) >= 4).to(scores)
 
 
 SITUATIONS: dict[str, Callable] = {
-    "scores near 5,000 have another mean in yours than the same scores near "
-    "0, but only differences count.": lambda scores: scores + 5000,
-    "if the scores of each block lie far above those of the block before, "
-    "your mean is wrong: subtract the largest score so far.": rising,
-    "a block in which one score is -inf still has others: they count, and it "
-    "does not.": lambda scores: hidden(scores, 2, 6),
+    "scores near 5,000 and then near 6,000 have another mean in yours, but "
+    "only differences count: subtract the largest score so far.": rising,
     "however low all scores are, one is the largest, and -inf is lower "
     "still: with which one do you begin?": (
         lambda scores: hidden(-1e30 * (1 + scores.abs()), 2, 6)
     ),
-    "a block that holds only -inf counts nothing in the mean, also the first "
-    "one: what is -inf minus -inf?": (
-        lambda scores: hidden(scores, *range(4), *range(8, 12))
+    "a score of -inf counts nothing, and a block of nothing else changes "
+    "nothing, also the first one: what is -inf minus -inf?": (
+        lambda scores: hidden(scores, *range(4), 6, *range(8, 12))
     ),
 }
 

@@ -30,20 +30,6 @@ def wild_model():
     return model.double().eval().to(device())
 
 
-def alone(model, source, limit):
-    """One text by itself: its ids, and log p of each in two ways."""
-    memory, ids, logs = model.encode(source[None]), [BOS], []
-    while len(ids) <= limit and ids[-1] != EOS:
-        row = torch.tensor([ids], device=device())
-        logits = model.decode(row, memory)[0, -1]
-        free = logits.clone()
-        free[[PAD, BOS]] = -math.inf
-        ids.append(free.argmax().item())
-        both = free.log_softmax(-1)[ids[-1]], logits.log_softmax(-1)[ids[-1]]
-        logs.append([log_p.item() for log_p in both])
-    return ids[1:], logs
-
-
 SHARES = 0.1, 0.2, 0.3, 0.4, 0.5, 0.7
 
 
@@ -223,53 +209,8 @@ def step_aside(beams, next_letters, width):
     return walk()(beams, next_letters, width)
 
 
-def chosen(answer, got, wanted, best, given):
-    """What each step chooses, or a known mistake."""
-    rows = len(best[0])
-
-    def forced(tokens):
-        tokens = [[token] * rows for token in tokens]
-        return tokens + best[len(tokens) :]
-
-    after = len(given)
-    mistakes = [(best, "nothing is forced: the beginning is not written.")]
-    if given:
-        mistakes += [
-            (
-                [[given[0]] * rows] * len(best),
-                "the first id is written at every step: how does your "
-                "function know which step it is?",
-            ),
-            (
-                forced([BOS, *given]),
-                "BOS is written first: the loop has given it already.",
-            ),
-            (
-                forced([*given, EOS]),
-                "the text ends after the beginning: the model is to go on.",
-            ),
-            (
-                forced(given[::-1]),
-                "the ids of the beginning come in the reverse order.",
-            ),
-        ]
-    mistakes.append(
-        (
-            [*wanted[:after], *([row[0]] * rows for row in best[after:])],
-            "after the beginning all rows write what is best for the first "
-            "one.",
-        )
-    )
-    expect.close(
-        got,
-        wanted,
-        f"with the beginning {given} the steps choose {got}.",
-        mistakes,
-    )
-
-
 def crowd(seed, text):
-    """1,200 beginnings look better than that of the best text."""
+    """Of 1,201 beginnings that of the best text looks worst."""
     if not text:
         letters = {chr(0x4E00 + n): 1 / 1201 for n in range(1200)}
         return letters | {"z": 0.9 / 1201}

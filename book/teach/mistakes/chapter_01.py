@@ -1,5 +1,7 @@
 """Wrong answers to the exercises of chapter 1, by their misconceptions."""
 
+ENCODED = "vocabulary.encode(text)"
+IDS = "[vocabulary.ids.get(t, vocabulary.unk_id) for t in {}]"
 SHARE = "ids.count(vocabulary.unk_id) / len(ids)"
 STEPS = "torch.randn(vocab_size, d_model) / self.scale"
 LOOK_UP = "self.table[ids] * self.scale"
@@ -8,19 +10,11 @@ WRONG = {
     "unknown_share": {
         "counts distinct tokens": (
             "a set holds it once",
-            """
-def unknown_share(vocabulary, text):
-    tokens = set(vocabulary.split(text))
-    return sum(token not in vocabulary.ids for token in tokens) / len(tokens)
-""",
+            {ENCODED: IDS.format("set(vocabulary.split(text))")},
         ),
         "cuts at the spaces, so that punctuation sticks to its word": (
             "a comma sticks to its word",
-            """
-def unknown_share(vocabulary, text):
-    words = text.split()
-    return sum(word not in vocabulary.ids for word in words) / len(words)
-""",
+            {ENCODED: IDS.format("text.split()")},
         ),
         "the number, not the share": (
             "that is the number of unknown tokens",
@@ -36,11 +30,7 @@ def unknown_share(vocabulary, text):
         ),
         "finds words by itself, whatever the vocabulary's cut": (
             "let it do the cutting",
-            """
-def unknown_share(vocabulary, text):
-    words = split_words(text)
-    return sum(word not in vocabulary.ids for word in words) / len(words)
-""",
+            {ENCODED: IDS.format("split_words(text)")},
         ),
         "UNK is the last id": (
             "count the ids of the text that are UNK",
@@ -53,12 +43,8 @@ def unknown_share(vocabulary, text):
     },
     "OwnEmbedding": {
         "a plain tensor, which nothing trains": (
-            "it holds no nn.Parameter",
+            "a plain tensor is none",
             {"nn.Parameter(start)": "start"},
-        ),
-        "freezes the table": (
-            "your table is frozen",
-            {"(start)": "(start, requires_grad=False)"},
         ),
         "the factor is trained too": (
             "the factor is a plain number",
@@ -74,14 +60,6 @@ def unknown_share(vocabulary, text):
             "but not multiplied by the root",
             {LOOK_UP: "self.table[ids]"},
         ),
-        "the root of the vocabulary, not of the width": (
-            "the factor belongs to the width",
-            {LOOK_UP: "self.table[ids] * len(self.table) ** 0.5"},
-        ),
-        "multiplies by the width": (
-            "and not by its root",
-            {LOOK_UP: "self.table[ids] * self.scale**2"},
-        ),
         "PAD gets no gradient without being asked": (
             "no id is special here",
             {
@@ -92,52 +70,23 @@ def unknown_share(vocabulary, text):
             "these are not the rows",
             {LOOK_UP: "self.table[ids] / self.scale"},
         ),
-        "adds the axis of the batch where it is missing": (
-            "has the shape",
-            {"[ids]": "[torch.atleast_2d(ids)]"},
-        ),
         "starts at standard deviation 1, as nn.Embedding does": (
-            "as that of nn.Embedding does",
+            "the numbers of the table are to lie around 0",
             {" / self.scale": ""},
         ),
-        "takes the variance for the standard deviation": (
-            "would be right for the variance",
-            {" / self.scale": " / d_model"},
-        ),
-        "starts uniformly between plus and minus the root": (
-            "uniform numbers between",
-            {STEPS: "(2 * torch.rand(vocab_size, d_model) - 1) / self.scale"},
-        ),
-        "takes rand for randn": ("draws from 0 to 1", {"randn": "rand"}),
         "one vector for all words": (
             "no two words start alike",
             {
                 STEPS: "(torch.randn(d_model) / self.scale).repeat(vocab_size, 1)"
             },
         ),
-        "the root of half the width, as for positions": (
-            "another standard deviation",
-            {" / self.scale": " / math.sqrt(d_model / 2)"},
-        ),
-        "wraps nn.Embedding": (
-            "written without Embedding",
-            {
-                "self.table = nn.Parameter(start)": (
-                    "self.table = nn.Embedding(vocab_size, d_model, _weight=start)"
-                ),
-                "self.table[ids]": "self.table(ids)",
-            },
-        ),
     },
     "table_gradient": {
         "keeps one contribution of an id that occurs twice": (
             "keeps only one of its gradients",
-            """
-def table_gradient(ids, upstream, rows):
-    grad = torch.zeros(rows, upstream.shape[1], dtype=upstream.dtype)
-    grad[ids] += upstream
-    return grad
-""",
+            {
+                "return one_hot.T @ upstream": "grad = 0.0 * (one_hot.T @ upstream)\n    grad[ids] += upstream\n    return grad"
+            },
         ),
         "averages what an id receives": (
             "you take the mean of what an id receives",
@@ -168,13 +117,10 @@ def table_gradient(ids, upstream, rows):
             },
         ),
         "leaves it to autograd": (
-            "written without backward",
-            """
-def table_gradient(ids, upstream, rows):
-    table = torch.zeros(rows, upstream.shape[1], dtype=upstream.dtype)
-    F.embedding(ids, table.requires_grad_()).backward(upstream)
-    return table.grad
-""",
+            "written without autograd",
+            {
+                "    return one_hot.T @ upstream": "    table = one_hot[:rows].new_zeros(rows, upstream.shape[1]).requires_grad_()\n    return torch.autograd.grad(table[ids], table, upstream)[0]"
+            },
         ),
     },
     "pad_in_front": {
@@ -182,26 +128,14 @@ def table_gradient(ids, upstream, rows):
             "the padding is to stand in front",
             {"[pad_id] * begin + row": "row + [pad_id] * begin"},
         ),
-        "turns the whole row round": (
-            "the words stand in reverse order",
-            {"begin + row": "begin + row[::-1]"},
-        ),
         "PAD is always 0": ("the filler is pad_id", {"[pad_id]": "[0]"}),
         "begins are lengths": (
             "your columns are the lengths",
             {"), begins": "), [len(row) for row in sequences]"},
         ),
-        "counts columns from 1": (
-            "yours count from 1",
-            {"), begins": "), [begin + 1 for begin in begins]"},
-        ),
         "the column of the last padding": (
             "the column of the last PAD",
             {"), begins": "), [begin - 1 for begin in begins]"},
-        ),
-        "cuts to the shortest instead of padding": (
-            "has the shape",
-            {"max(": "min(", "begin + row": "begin + row[:width]"},
         ),
         "shares the padding between both sides": (
             "the last token belongs into the last column",
@@ -213,14 +147,12 @@ def table_gradient(ids, upstream, rows):
         ),
         "changes the caller's lists": (
             "the caller's lists are changed",
-            """
-def pad_in_front(sequences, pad_id):
-    width = max(map(len, sequences))
-    begins = [width - len(row) for row in sequences]
-    for row, begin in zip(sequences, begins):
+            {
+                "[pad_id] * begin + row": "row",
+                "    rows =": """    for begin, row in zip(begins, sequences):
         row[:0] = [pad_id] * begin
-    return torch.tensor(sequences), begins
-""",
+    rows =""",
+            },
         ),
         "begins as a tensor": (
             "a list of whole numbers",
@@ -288,17 +220,11 @@ def pad_in_front(sequences, pad_id):
         ),
         "merges from the right": (
             "go from left to right",
-            """
-def merge_commonest(tokens):
-    pairs = list(zip(tokens, tokens[1:]))
-    left, right = max(pairs, key=pairs.count)
-    merged, i = [], len(tokens)
-    while i > 0:
-        n = 2 if tokens[max(i - 2, 0) : i] == [left, right] else 1
-        merged.insert(0, "".join(tokens[i - n : i]))
-        i -= n
-    return merged
-""",
+            {
+                "merged, i = [], 0": "merged, i, tokens = [], 0, tokens[::-1]",
+                "== [left, right]": "== [right, left]",
+                "return merged": "return merged[::-1]",
+            },
         ),
         "cuts the text into pairs before it counts": (
             "every token has a pair with the next one",
@@ -310,12 +236,6 @@ def merge_commonest(tokens):
                 COUNTER: """Counter(
         [p for p in zip(tokens, tokens[1:]) if " " not in p] or zip(tokens, tokens[1:])
     )"""
-            },
-        ),
-        "does not see that a pair of tokens is more than its text": (
-            "a pair is two tokens, not their text",
-            {
-                "tokens[i : i + 2] == [left, right]": '"".join(tokens[i : i + 2]) == left + right and i + 1 < len(tokens)'
             },
         ),
         "counts a pair by its text": (

@@ -12,10 +12,6 @@ WRONG = {
             "you divide by the width, and not by its root",
             {SCALE: " / keys.shape[-1]"},
         ),
-        "divides by the root of the number of keys": (
-            "you take that of the number of keys",
-            {"keys.shape[-1]": "len(keys)"},
-        ),
         "divides the shares instead of the scores": (
             "scale the scores, not the shares",
             {SCALE: "", ".sum()": f".sum(){SCALE}"},
@@ -23,10 +19,6 @@ WRONG = {
         "divides the scores by their sum": (
             "some shares are negative",
             {f"torch.exp(scores{SHIFT})": "scores"},
-        ),
-        "divides by the length of the query": (
-            "you divide by the length of this query",
-            {"math.sqrt(keys.shape[-1])": "query.norm()"},
         ),
         "types the formula in, which overflows": (
             "so that no exponential is too large",
@@ -47,13 +39,11 @@ WRONG = {
     },
     "finds_wrong_softmax": {
         "looks only at the sums": (
-            "finds 7 of 15 wrong ones",
-            """
-def finds_wrong_softmax(f):
-    for shape in ((5,), (2, 3), (2, 3, 4)):
-        sums = f(torch.randn(shape)).sum(dim=-1)
-        torch.testing.assert_close(sums, torch.ones(shape[:-1]))
-""",
+            "finds 10 of 15 wrong ones",
+            {
+                "(f(scores), torch.softmax(before, -1))": "(f(scores).sum(-1), torch.softmax(before, -1).sum(-1))",
+                "assert torch.equal(scores, before)": "pass",
+            },
         ),
         "tries a table only": (
             "lets pass lets the entries of axis 1 compete",
@@ -77,11 +67,7 @@ def finds_wrong_softmax(f):
         ),
         "returns a verdict instead of raising": (
             "it accepts a function that returns the scores",
-            """
-def finds_wrong_softmax(f):
-    x = torch.randn(2, 3)
-    return torch.allclose(f(x), torch.softmax(x, dim=-1))
-""",
+            {"torch.testing.assert_close(": "return torch.allclose("},
         ),
     },
     "softmax_backward": {
@@ -101,16 +87,6 @@ def finds_wrong_softmax(f):
             "the mean to take off is weighted",
             {"(p * g).sum": "g.mean"},
         ),
-        "adds instead of subtracting": (
-            "has the wrong sign",
-            {"g - (p": "g + (p"},
-        ),
-        "does not multiply the sum by the share": (
-            "the sum is multiplied by the share as well",
-            {
-                "(g - (p * g).sum(-1, keepdim=True))": "g - (p * g).sum(-1, True)"
-            },
-        ),
         "believes in p - y behind every softmax": (
             "is for a softmax under cross-entropy",
             {"p * (g - (p * g).sum(-1, keepdim=True))": "p - g"},
@@ -125,29 +101,15 @@ def finds_wrong_softmax(f):
         ),
         "builds the Jacobian": (
             "the matrix must not be built",
-            """
-def softmax_backward(p, g):
-    matrix = torch.diag_embed(p) - p[..., None] * p[..., None, :]
-    return (matrix @ g[..., None])[..., 0]
-""",
-        ),
-        "lets autograd do it": (
-            "written without autograd",
-            """
-def softmax_backward(p, g):
-    scores = p.log().requires_grad_()
-    return torch.autograd.grad(scores.softmax(-1), scores, g)[0]
-""",
+            {
+                "p * (g - (p * g).sum(-1, keepdim=True))": "((p.diag_embed() - p[..., None] * p[..., None, :]) @ g[..., None])[..., 0]"
+            },
         ),
     },
     "win_probability": {
         "takes 400 points for the temperature": (
             "a lead of one temperature",
             {" / math.log(odds)": ""},
-        ),
-        "divides by the logarithm twice": (
-            "the logarithm stands on the wrong side",
-            {"points / math": "points * math"},
         ),
         "counts the factor in powers of 2": (
             "you in powers of 2",
@@ -178,12 +140,9 @@ def softmax_backward(p, g):
         ),
         "writes the rule of chess without softmax": (
             "can softmax do the work",
-            """
-points, odds = 400, 10
-
-def win_probability(mine, theirs):
-    return 1 / (1 + odds ** ((theirs - mine) / points))
-""",
+            {
+                "softmax(ratings / temperature)[0].item()": "1 / (1 + odds ** ((theirs - mine) / points))"
+            },
         ),
     },
     "streamed_mean": {
@@ -194,21 +153,12 @@ def win_probability(mine, theirs):
                 "correction * weighted": "weighted",
             },
         ),
-        "corrects the sum of exponentials, not that of the values": (
-            "and forget that of the values",
-            {"correction * weighted": "weighted"},
-        ),
         "takes the mean of the blocks' means": (
             "a block with higher scores counts more",
-            """
-def streamed_mean(blocks):
-    means = [softmax(s) @ v for s, v in blocks if s.max() > -math.inf]
-    return torch.stack(means).mean(dim=0)
-""",
-        ),
-        "starts again with each block": (
-            "only the last block counts",
-            {"correction * total + ": "", "correction * weighted + ": ""},
+            {
+                "correction * total + exp.sum()": "total + 1",
+                "correction * weighted + exp": "weighted + exp / exp.sum()",
+            },
         ),
         "forgets to divide at the end": (
             "for a few blocks of ordinary scores",
@@ -216,41 +166,23 @@ def streamed_mean(blocks):
         ),
         "keeps all blocks for the end": (
             "each block overwrites the one before",
-            """
-def streamed_mean(blocks):
-    scores, values = zip(*blocks)
-    return softmax(torch.cat(scores)) @ torch.cat(values)
-""",
+            {"in blocks:": "in [*blocks]:"},
         ),
         "subtracts nothing": (
-            "but only differences count",
+            "subtract the largest score so far",
             {"max(largest, block_scores.max().item())": "0.0"},
         ),
         "starts with a large negative number": (
             "with which one do you begin",
             {"= -math.inf, 0.0": "= -1e9, 0.0", "new == -math.inf": "False"},
         ),
-        "subtracts the first largest score for ever": (
-            "subtract the largest score so far",
-            {
-                "max(largest,": "largest if largest > -math.inf else max(largest,"
-            },
-        ),
-        "skips every block that holds a score of -inf": (
-            "a block in which one score is -inf still has others",
-            {"if new == -math.inf": "if block_scores.min() == -math.inf"},
-        ),
         "gives NaN if the first block holds only -inf": (
-            "also the first one",
+            "changes nothing, also the first one",
             {"if new == -math.inf": "if False"},
         ),
-        "copies all blocks and joins them": (
+        "copies all blocks before it begins": (
             "what you keep grows",
-            """
-def streamed_mean(blocks):
-    scores, values = zip(*[(s.clone(), v.clone()) for s, v in blocks])
-    return softmax(torch.cat(scores)) @ torch.cat(values)
-""",
+            {"in blocks:": "in [(s.clone(), v.clone()) for s, v in blocks]:"},
         ),
     },
     "without": {
@@ -276,11 +208,10 @@ def streamed_mean(blocks):
         ),
         "casts the shadow of the direction on each key": (
             "you shorten each key along its own line",
-            """
-def without(keys, direction):
-    multiples = keys @ direction / keys.square().sum(dim=1)
-    return keys - multiples[:, None] * keys
-""",
+            {
+                "(direction @ direction)": "keys.square().sum(dim=1)",
+                "torch.outer(multiples, direction)": "multiples[:, None] * keys",
+            },
         ),
         "makes what is left as long as the key was": (
             "yours is longer",

@@ -55,12 +55,9 @@ WRONG = {
         ),
         "halves are paired": (
             "yours are an entry of each half",
-            """
-def shift_matrix(k, d_model):
-    angle = k / 1e4 ** (torch.arange(0, d_model, 2).double() / d_model)
-    c, s = torch.diag(angle.cos()), torch.diag(angle.sin())
-    return torch.cat([torch.cat([c, s], 1), torch.cat([-s, c], 1)])
-""",
+            {
+                "return torch.block_diag(*blocks)": "order = torch.arange(d_model).view(-1, 2).T.flatten()\n    return torch.block_diag(*blocks)[order][:, order]"
+            },
         ),
         "a mirror and no rotation": (
             "your blocks are symmetric",
@@ -68,10 +65,7 @@ def shift_matrix(k, d_model):
         ),
         "least squares again": (
             "No place is needed",
-            """
-def shift_matrix(k, d_model):
-    return find_shift(k, d_model)
-""",
+            {"torch.block_diag(*blocks)": "find_shift(k, d_model)"},
         ),
     },
     "clock_vector": {
@@ -81,10 +75,7 @@ def shift_matrix(k, d_model):
         ),
         "a share of the day is no circle": (
             "the day ends where it began",
-            """
-def clock_vector(hours):
-    return torch.stack([hours / 24, 1 - hours / 24], dim=1)
-""",
+            {"angle.sin(), angle.cos()": "hours / 24, 1 - hours / 24"},
         ),
         "a clock of twelve hours": (
             "noon has the vector of midnight",
@@ -139,10 +130,9 @@ def clock_vector(hours):
         ),
         "one line of patches": (
             "this is a line of patches",
-            """
-def grid_positions(rows, columns, d_model):
-    return sinusoidal_positions(rows * columns, d_model)
-""",
+            {
+                "torch.cat([row, column], dim=1)": "sinusoidal_positions(rows * columns, d_model)"
+            },
         ),
         "cut from an encoding of the whole width": (
             "each half is an encoding of its own",
@@ -156,12 +146,6 @@ def grid_positions(rows, columns, d_model):
             {
                 "half = d_model // 2": "half = d_model",
                 "torch.cat([row, column], dim=1)": "row + column",
-            },
-        ),
-        "row and column take turns": (
-            "row and column take turns",
-            {
-                "cat([row, column], dim=1)": "stack([row, column], 2).flatten(1)"
             },
         ),
         "one table, as long as a row of patches": (
@@ -193,14 +177,6 @@ def grid_positions(rows, columns, d_model):
         "heads are counted from 0": (
             "head 0 has the slope 1",
             {"arange(1, heads + 1)": "arange(heads)"},
-        ),
-        "the square of the distance": (
-            "yours with its square",
-            {".abs()": "**2"},
-        ),
-        "the slopes in reversed order": (
-            "head 0 has the steepest",
-            {"arange(1, heads + 1)": "arange(heads, 0, -1)"},
         ),
         "the future is masked too": (
             "as a bias -inf",

@@ -55,6 +55,22 @@ def finds_wrong_softmax(f):
         torch.testing.assert_close(f(z), copy.softmax(-1))
         assert z.equal(copy)
 """,
+        "tests what makes a softmax one, with Python's own numbers": """
+def finds_wrong_softmax(f):
+    for dtype in (torch.float64, torch.float32):
+        rows = [[2.0, -1.0, 0.5, 2.5], [-3e3, -3001.0, -math.inf, -3002.0]]
+        for scores in ([rows, rows[::-1], rows], rows, *rows):
+            x = torch.tensor(scores, dtype=dtype)
+            shares = f(x)
+            assert shares.shape == x.shape and shares.dtype == x.dtype
+            assert x.tolist() == scores, "they are changed"
+            table = x.view(-1, 4).tolist()
+            for row, mine in zip(table, shares.reshape(-1, 4).tolist()):
+                assert math.isclose(sum(mine), 1, rel_tol=1e-5)
+                for a, p in zip(row, mine):
+                    odds = math.exp(a - max(row))
+                    assert math.isclose(p, odds * max(mine), rel_tol=1e-5)
+""",
     },
     "softmax_backward": {
         "goes through the rows": """

@@ -141,5 +141,64 @@ def finds_wrong_search(search):
         for t, x in found:
             torch.testing.assert_close(x, score(t, beams[t]))
 """,
+        "watches which texts the search asks about, step by step": """
+def finds_wrong_search(search):
+    import random
+    alpha = 0.6  # given
+    lots = random.Random(13)
+
+    def score(text):
+        return math.log(p[text]) / ((5 + len(text)) / 6) ** alpha
+
+    for width in [*range(1, 6)] * 30 + [500]:
+        p, asked = {"": 1.0}, {}
+
+        def ask(text):
+            assert text[-1:] != "."
+            if text not in asked:
+                a, b = lots.random() * 0.7, lots.random() * 0.3
+                rest = {"a": a, "b": b, ".": 1 - a - b}
+                asked[text] = {".": 1.0} if len(text) > 6 else rest
+                p.update((text + c, p[text] * x) for c, x in asked[text].items())
+            return {"z": 0.0, **asked[text]}
+
+        found, kept, n = search(ask, width), [""], 0
+        while going := {t for t in kept if t[-1:] != "."}:
+            assert going == {t for t in asked if len(t) == n}
+            n += 1
+            kept = [t for t in p if len(t) == n or t in kept and t not in going]
+            kept = sorted(kept, key=score, reverse=True)[:width]
+        assert [text for text, _ in found] == kept
+        assert max(abs(x - score(text)) for text, x in found) < 1e-6
+""",
+        "takes the tree of the chapter, and a tree with a long branch": """
+def finds_wrong_search(search):
+    alpha = 0.6  # given
+
+    def branch(text):
+        if len(text) == 6:
+            return {"c": 0.64, "d": 0.36}
+        if not text:
+            return {"a": 0.3, "b": 0.7}
+        return {".": 1.0} if text == "a" or len(text) > 6 else {"b": 1.0}
+
+    shortest = {"august.", "agosto."}
+    longest = {"augustus.", "augusti.", "augusts.", "augusztus."}
+    for tree, width, texts in (
+        (august, 1, {"august."}),
+        (august, 2, shortest),
+        (august, 6, shortest | longest),
+        (august, 9, shortest | longest),
+        (branch, 2, {"bbbbbbc.", "bbbbbbd."}),
+    ):
+        found = search(lambda text: tree(text) | {"x": 0.0}, width)
+        scores = [score for _, score in found]
+        assert len(found) == len(texts) and dict(found).keys() == texts
+        assert scores == sorted(scores)[::-1]
+        for text, score in found:
+            log = score * ((5 + len(text)) / 6) ** alpha
+            p = math.prod(tree(text[:n])[c] for n, c in enumerate(text))
+            assert round(log - math.log(p), 6) == 0
+""",
     },
 }
