@@ -1,7 +1,7 @@
 """Every exercise is right to the solution and helps with typical mistakes.
 
-A wrong answer stands for a misconception that has a name. Its first line says
-which hint it must get: `# hint: yours sees one more`.
+A wrong answer stands for a misconception that has a name, beside the hint
+that it must get.
 """
 
 import ast

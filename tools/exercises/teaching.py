@@ -18,7 +18,6 @@ from tools.source.taught import ROOT
 
 PAGE = Path("book", "teach", "exercises.json")
 SEED = re.compile(r" \(seed=\d+\)\Z")
-HINT = re.compile(r"\A\n?# hint: (?P<hint>\S.*)\n")  # a wrong answer's first
 
 
 def wrong_module(chapter: int):
@@ -34,10 +33,7 @@ def wrong_answers(task: Task) -> dict[str, tuple[str, str]]:
     """
     answers = {}
     known = wrong_module(task.chapter).WRONG[task.name]
-    for name, found in known.items():
-        if isinstance(found, str):
-            found = HINT.match(found)["hint"], found
-        hint, answer = found
+    for name, (hint, answer) in known.items():
         if isinstance(answer, dict):
             changes, answer = answer, task.solution
             for old, new in changes.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from kit.exercises.calls import stopped
-from kit.exercises.contract import Exercise, exercise  # noqa: F401
+from kit.exercises.contract import Exercise
 from kit.exercises.draw import Draw
 from kit.exercises.verdict import NotStarted, Wrong
 

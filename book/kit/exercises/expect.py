@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from kit.exercises.calls import Calls
 from kit.exercises.verdict import NotStarted, Wrong
 
 
@@ -103,16 +102,6 @@ def close(
 
 
 @contextmanager
-def untouched(*tensors: Tensor, hint: str = "") -> Iterator[None]:
-    """The tensors hold afterwards what they held before."""
-    before = [t.detach().clone() for t in tensors]
-    yield
-    for now, then in zip(tensors, before, strict=True):
-        if not torch.equal(now.detach(), then):
-            raise Wrong(hint or "your code changes its input in place.")
-
-
-@contextmanager
 def stops(
     hint: str, errors: tuple[type[Exception], ...] = (Exception,)
 ) -> Iterator[None]:
@@ -138,23 +127,6 @@ def refusal(
     except errors:
         return
     raise Wrong(hint)
-
-
-@contextmanager
-def own_work(*forbidden: str) -> Iterator[None]:
-    """The answer calls nothing that it is to do by itself.
-
-    The names are those of torch, of Python or of the library; a function of
-    the reader's own may be called the same. Decorates a description.
-    """
-    calls = Calls(*forbidden)
-    try:
-        with calls:
-            yield
-    except Exception:
-        calls.refuse_borrowed()
-        raise
-    calls.refuse_borrowed()
 
 
 def beside(answer: Callable, name: str) -> Any:
