@@ -35,11 +35,9 @@ SECONDS = 20  # a mutant may take; what never ends is found
 def digest(task: Task) -> str:
     """What the result of an exercise depends on."""
     folder = ROOT / "book" / "kit" / "exercises"
-    own = folder / f"chapter_{task.chapter:02}.py"
-    texts = [task.solution, own.read_text(encoding="utf-8")]
-    if "kit.exercises.contract" in texts[1]:
-        texts.append((folder / "contract.py").read_text(encoding="utf-8"))
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    names = f"chapter_{task.chapter:02}.py", "contract.py"
+    texts = [(folder / name).read_text(encoding="utf-8") for name in names]
+    return hashlib.sha256("\0".join([task.solution, *texts]).encode()).hexdigest()[:16]
 
 
 class Unstable(ast.NodeTransformer):
