@@ -160,7 +160,6 @@ def test_the_task_says_what_the_book_is_given(task):
     assert named == numbers.keys()
 
 
-@pytest.mark.slow  # until make kill-rates has tried the contracts
 @every_exercise
 def test_mutants_of_the_solution_are_noticed(task):
     """Those that are right too stand in EQUIVALENT, with the reason."""

@@ -37,7 +37,8 @@ def digest(task: Task) -> str:
     folder = ROOT / "book" / "kit" / "exercises"
     names = f"chapter_{task.chapter:02}.py", "contract.py"
     texts = [(folder / name).read_text(encoding="utf-8") for name in names]
-    return hashlib.sha256("\0".join([task.solution, *texts]).encode()).hexdigest()[:16]
+    text = "\0".join([task.solution, *texts])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Unstable(ast.NodeTransformer):

@@ -296,12 +296,11 @@ def decoder_mask(zero_one):
 
 
 def prompts(draw, case):
-    """Two that differ, all tokens, none, and any number."""
+    """Two that differ, none, and any number; all tokens at first only."""
     n, length = case.sizes["n"], case.sizes["j"]
-    some = [*draw.different(2, 1, length - 1), length, 0]
-    return torch.cat(
-        [torch.tensor(some).to(device()), draw.ids(0, length, 2)]
-    )[:n]
+    some = [*draw.different(2, 1, length - 1), length * case.is_given, 0]
+    more = draw.ids(0, length - 1, 2)
+    return torch.cat([torch.tensor(some).to(device()), more])[:n]
 
 
 @asks(

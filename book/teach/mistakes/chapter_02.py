@@ -241,37 +241,31 @@ FORGOTTEN = (
 )
 EQUIVALENT = {
     "finds_wrong_softmax": {
+        "assert torch.equal(before, scores)": ANY_ORDER,
         "for scores in (x, x[-1, 0].float()):": ANOTHER_ROW,
         "for scores in (x, x[0, -1].float()):": ANOTHER_ROW,
         "for scores in (x, x[0, 1].float()):": ANOTHER_ROW,
         "for scores in (x, x[1, 0].float()):": ANOTHER_ROW,
         "for scores in (x[0, 0].float(), x):": ANY_ORDER,
-        "assert torch.equal(before, scores)": ANY_ORDER,
-        "torch.testing.assert_close(torch.softmax(before, -1), f(scores))": (
-            ANY_ORDER
-        ),
+        "torch.testing.assert_close(torch.softmax(before, -1), f(scores))": ANY_ORDER,
+        "x = torch.randn(2, 3, 4, dtype=torch.float64)": ANOTHER_SIZE,
+        "x = torch.randn(2, 3, 6, dtype=torch.float64)": ANOTHER_SIZE,
+        "x = torch.randn(2, 4, 5, dtype=torch.float64)": ANOTHER_SIZE,
+        "x = torch.randn(3, 3, 5, dtype=torch.float64)": ANOTHER_SIZE,
         "x[0] += 1001": "1,001 is as far from 0 as 1,000",
         "x[0] += 999": "999 is as far from 0 as 1,000",
         "x[1, 1, 3:] = -math.inf": ANOTHER_ROW,
         "x[1, 2, 2:] = -math.inf": "one score more or less is hidden",
         "x[1, 2, 4:] = -math.inf": "one score more or less is hidden",
-        "x = torch.randn(2, 3, 4, dtype=torch.float64)": ANOTHER_SIZE,
-        "x = torch.randn(2, 3, 6, dtype=torch.float64)": ANOTHER_SIZE,
-        "x = torch.randn(2, 4, 5, dtype=torch.float64)": ANOTHER_SIZE,
-        "x = torch.randn(3, 3, 5, dtype=torch.float64)": ANOTHER_SIZE,
     },
     "win_probability": {
-        "return softmax(ratings / temperature)[0]": (
-            "a tensor without axes is as good as a number"
-        ),
+        "return softmax(ratings / temperature)[0]": "a tensor without axes is as good as a number",
     },
     "streamed_mean": {
         "largest, total, weighted = -math.inf, -1.0, 0.0": FORGOTTEN,
         "largest, total, weighted = -math.inf, 0.0, -1.0": FORGOTTEN,
         "largest, total, weighted = -math.inf, 0.0, 1.0": FORGOTTEN,
         "largest, total, weighted = -math.inf, 1.0, 0.0": FORGOTTEN,
-        "new = max(largest, block_scores.max())": (
-            "a tensor of one number is as good as the number"
-        ),
+        "new = max(largest, block_scores.max())": "a tensor of one number is as good as the number",
     },
 }

@@ -289,23 +289,15 @@ def depends_on(attend, x):
 }
 
 # Mutants of the solutions that are right too, and why.
-DEVICE = "the answer lies on the same device on a CPU"
 LARGER = "the row becomes another one by this step as well, in the check"
 EQUIVALENT = {
     "my_attention": {
-        "scores = scores.masked_fill(~(may_attend), -math.inf)": (
-            "the NaN ends at a fill, forward at the second, backward at the first"
-        ),
+        "scores = scores.masked_fill(~(may_attend), -math.inf)": "the NaN ends at a fill, forward at the second, backward at the first",
     },
-    "packed_mask": {"causal = causal_mask(sentence.shape[1])": DEVICE},
-    "decoder_mask": {
-        "return real & causal_mask(zero_one.shape[1])": DEVICE,
-    },
-    "prefix_mask": {
-        "return causal_mask(length) | padding_mask(prefix, length)": DEVICE,
+    "packed_mask": {
+        "real = (sentence != 0)[:, :, None]": "of two places in one sentence both are real, or none",
     },
     "depends_on": {
-        "other[j] += (other[j].abs() + 1) # larger, whatever it was": LARGER,
         "other[j] += 1 # larger, whatever it was": LARGER,
         "other[j] += 2 + other[j].abs() # larger, whatever it was": LARGER,
     },

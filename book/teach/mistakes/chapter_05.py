@@ -318,35 +318,25 @@ def finds_wrong_heads(attend):
 }
 
 # Mutants of the solutions that are right too, and why.
-STRICT = "the heads and the blocks are equally many, so strict never speaks"
 CONSTANT = "it adds the same number to all scores of a row, softmax drops it"
 OTHER_SIZE = "matrices of another size show the faults as well"
 OTHER_PADDING = "any padding shows the faults that differs between sentences"
 EQUIVALENT = {
     "head_contributions": {
-        "pairs = zip(context.unbind(dim=1), blocks, strict=False)": STRICT,
+        "pairs = zip(context.unbind(dim=1), blocks, strict=False)": "the heads and the blocks are equally many, so strict never speaks",
     },
     "finds_wrong_heads": {
+        "for y, mask in ((other, padding), (x, causal_mask(5))):": "both cases are tried, in another order",
         "k = split_heads((y @ W_k - b_k), 3)": CONSTANT,
         "k = split_heads((y @ W_k), 3)": CONSTANT,
-        "for y, mask in ((other, padding), (x, causal_mask(5))):": (
-            "both cases are tried, in another order"
-        ),
-        "layers = [((torch.randn(12, 12) * 4), torch.randn(12)) "
-        "for _ in range(4)]": OTHER_SIZE,
-        "layers = [(torch.randn(12, 12) / 3, torch.randn(12)) "
-        "for _ in range(4)]": OTHER_SIZE,
-        "layers = [(torch.randn(12, 12) / 5, torch.randn(12)) "
-        "for _ in range(4)]": OTHER_SIZE,
-        "layers = [(torch.randn(12, 12), torch.randn(12)) "
-        "for _ in range(4)]": OTHER_SIZE,
+        "layers = [((torch.randn(12, 12) * 4), torch.randn(12)) for _ in range(4)]": OTHER_SIZE,
+        "layers = [(torch.randn(12, 12) / 3, torch.randn(12)) for _ in range(4)]": OTHER_SIZE,
+        "layers = [(torch.randn(12, 12) / 5, torch.randn(12)) for _ in range(4)]": OTHER_SIZE,
+        "layers = [(torch.randn(12, 12), torch.randn(12)) for _ in range(4)]": OTHER_SIZE,
         "padding = padding_mask(torch.tensor([4, 7]))": OTHER_PADDING,
         "padding = padding_mask(torch.tensor([7, 3]))": OTHER_PADDING,
         "padding = padding_mask(torch.tensor([7, 5]))": OTHER_PADDING,
-        "torch.testing.assert_close(expected, found, "
-        "atol=0.0001, rtol=0.0001)": "either may be compared with the other",
-        "torch.testing.assert_close(found, expected, atol=1e-4, rtol=1.0001)": (
-            "each fault puts some number off by more than twice itself"
-        ),
+        "torch.testing.assert_close(expected, found, atol=0.0001, rtol=0.0001)": "either may be compared with the other",
+        "torch.testing.assert_close(found, expected, atol=1e-4, rtol=1.0001)": "each fault puts some number off by more than twice itself",
     },
 }

@@ -236,18 +236,12 @@ WRONG = {
 # Mutants of the solutions that are right too, and why.
 EQUIVALENT = {
     "clock_vector": {
-        "return torch.stack([angle.cos(), angle.sin()], dim=1)": (
-            "a clock that starts at three and goes the other way"
-        ),
+        "return torch.stack([angle.cos(), angle.sin()], dim=1)": "a clock that starts at three and goes the other way",
     },
     "alibi_bias": {
-        "distance = ((position - position[:, None])).abs()": (
-            "a distance is the same in both directions"
-        ),
+        "distance = ((position - position[:, None])).abs()": "a distance is the same in both directions",
     },
     "to_halves": {
-        "return parts.transpose(1, 2).reshape(columns, rows)": (
-            "the weight is square"
-        ),
+        "return parts.transpose(1, 2).reshape(columns, rows)": "the weight is square",
     },
 }

@@ -246,20 +246,8 @@ def norm_gradient(x, grad):
 }
 
 # Mutants of the solutions that are right too, and why.
-SUM = "a sum in another order is the same sum"
 EQUIVALENT = {
-    "rms_norm": {
-        "return x / torch.sqrt((eps + x.square().mean(-1, keepdim=True)))": SUM,
-    },
-    "whole_layer": {
-        "return (feed_forward(second(x)) + x)": SUM,
-        "return second((feed_forward(x) + x))": SUM,
-        "x = (attention(first(x)) + x)": SUM,
-        "x = first((attention(x) + x))": SUM,
-    },
     "norm_gradient": {
-        "y = ((x.mean(-1, keepdim=True) - x)) / deviation": (
-            "y occurs twice in its product, so its sign drops out"
-        ),
+        "y = ((x.mean(-1, keepdim=True) - x)) / deviation": "y occurs twice in its product, so its sign drops out",
     },
 }

@@ -231,30 +231,21 @@ def answers(model, rows):
 }
 
 # Mutants of the solutions that are right too, and why.
-ORDER = "the same sum in another order"
 HIGH = "any high score is as good as 20"
 ONE = "the mask has one entry on this axis"
 PERMUTED = "each row and each column has one high score, so both ways agree"
 EQUIVALENT = {
     "answers": {
-        "lengths = torch.tensor([len(row) for row in rows],"
-        " device=rows[-1].device)": "all rows lie on one device",
-        "line[:length] for line, length in zip(logits, lengths,"
-        " strict=False)": "there are as many lines as lengths",
+        "lengths = torch.tensor([len(row) for row in rows], device=rows[-1].device)": "all rows lie on one device",
+        "line[:length] for line, length in zip(logits, lengths, strict=False)": "there are as many lines as lengths",
     },
     "two_looks": {
         "look_1 = torch.softmax(19.0 * (smaller | earlier), dim=-1)": HIGH,
         "look_1 = torch.softmax(21.0 * (smaller | earlier), dim=-1)": HIGH,
-    }
-    | {
-        f"look_2 = torch.softmax({score} * (places[:, None] == count),"
-        f" dim={dim})": why
-        for score, dim, why in (
-            (19.0, -1, HIGH),
-            (21.0, -1, HIGH),
-            (20.0, "-0", PERMUTED),
-            (20.0, -2, PERMUTED),
-        )
+        "look_2 = torch.softmax(19.0 * (places[:, None] == count), dim=-1)": HIGH,
+        "look_2 = torch.softmax(20.0 * (places[:, None] == count), dim=-0)": PERMUTED,
+        "look_2 = torch.softmax(20.0 * (places[:, None] == count), dim=-2)": PERMUTED,
+        "look_2 = torch.softmax(21.0 * (places[:, None] == count), dim=-1)": HIGH,
     },
     "mean_of_real": {
         "is_real = may_attend[:, -1, 0, :, None]": ONE,

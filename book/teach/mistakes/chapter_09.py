@@ -173,34 +173,22 @@ def look_across(attention, query, k, v, may_attend=None):
 # Mutants of the solutions that are right too, and why.
 EQUIVALENT = {
     "log_probability": {
-        "logits = book(asked, given, mask, None)[-1]": (
-            "the first of one is the last of one"
-        ),
-        "return log_p[range(len(target)), target].sum()": (
-            "a tensor without axes is a number"
-        ),
+        "logits = book(asked, given, mask, None)[-1]": "the first of one is the last of one",
+        "return log_p[range(len(target)), target].sum()": "a tensor without axes is a number",
     },
     "finds_wrong_decoder": {
         "assert torch.equal(should, moved)": "equal is equal both ways",
         "for mode in (False, True):": "both modes are tried, in any order",
-        "for which, sentence, row in torch.ones(2, 2, 8).nonzero():": (
-            "a tensor of one number is an index as well"
-        ),
-        "moved = ((before - run(other))).norm(dim=-1) > 1e-4": (
-            "a difference has the same size both ways"
-        ),
-        "moved = ((run(other) - before).norm(dim=-1) >= 0.0001)": (
-            "nothing moves by exactly this much"
-        ),
-        "other[which, sentence, row] = width": (
-            "a vector of equal numbers is another vector as well"
-        ),
+        "for which, sentence, row in torch.ones(2, 2, 8).nonzero():": "a tensor of one number is an index as well",
+        "moved = ((before - run(other))).norm(dim=-1) > 1e-4": "a difference has the same size both ways",
+        "moved = ((run(other) - before).norm(dim=-1) >= 0.0001)": "nothing moves by exactly this much",
+        "other[which, sentence, row] = width": "a vector of equal numbers is another vector as well",
         "torch.manual_seed(-1)": "one seed is as good as another",
         "torch.manual_seed(1)": "one seed is as good as another",
-    }
-    | {
-        f"words = torch.tensor([[{one}], [{two}]], device=device)"
-        " # the rest is PAD": "other lengths show as much"
-        for one, two in ((3, 8), (7, 3), (8, 2), (8, 4), (9, 3))
+        "words = torch.tensor([[3], [8]], device=device) # the rest is PAD": "other lengths show as much",
+        "words = torch.tensor([[7], [3]], device=device) # the rest is PAD": "other lengths show as much",
+        "words = torch.tensor([[8], [2]], device=device) # the rest is PAD": "other lengths show as much",
+        "words = torch.tensor([[8], [4]], device=device) # the rest is PAD": "other lengths show as much",
+        "words = torch.tensor([[9], [3]], device=device) # the rest is PAD": "other lengths show as much",
     },
 }

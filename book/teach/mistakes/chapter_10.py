@@ -162,44 +162,18 @@ def decode_from_two(model, first, second, target):
 }
 
 # Mutants of the solutions that are right too, and why.
-ORDER = "the same sum in another order"
-DEVICE = "the answer lies on the same device on a CPU"
 SAME_ROWS = "any loss on the logits moves the same rows"
 EQUIVALENT = {
-    "parameters_of": {
-        "attention = 4 * d * ((1 + d))": ORDER,
-        "decoder = config.decoder_layers"
-        " * ((6 * d + (2 * attention + network)))": ORDER,
-        "decoder = config.decoder_layers"
-        " * ((network + 2 * attention) + 6 * d)": ORDER,
-        "encoder = config.encoder_layers"
-        " * ((4 * d + (attention + network)))": ORDER,
-        "encoder = config.encoder_layers"
-        " * ((network + attention) + 4 * d)": ORDER,
-        "network = (d + (2 * d * d_ff + d_ff))": ORDER,
-        "network = (d_ff + 2 * d * d_ff) + d": ORDER,
-        "return (config.has_final_norms * 4 * d"
-        " + (rows * d + encoder + decoder))": ORDER,
-        "return (decoder + (rows * d + encoder))"
-        " + config.has_final_norms * 4 * d": ORDER,
-        "return (encoder + rows * d) + decoder"
-        " + config.has_final_norms * 4 * d": ORDER,
-    },
-    "whole_pass": {"past = causal_mask(target.shape[1])": DEVICE},
     "rows_moved": {
-        "(-logits.log_softmax(-1)[(...,)].mean()).backward()": SAME_ROWS,
         "(-logits.log_softmax(-1)[..., 2].mean()).backward()": SAME_ROWS,
         "(-logits.log_softmax(-1)[..., 3].sum()).backward()": SAME_ROWS,
         "(-logits.log_softmax(-1)[..., 4].mean()).backward()": SAME_ROWS,
+        "(-logits.log_softmax(-1)[...,].mean()).backward()": SAME_ROWS,
         "(logits.log_softmax(-1)[..., 3].mean()).backward()": SAME_ROWS,
-        "return int((gradient.abs().mean(-1) > 0).sum())": (
-            "a mean of sizes is zero where their sum is"
-        ),
-        "return int((gradient.abs().sum(1) > 0).sum())": (
-            "the last of two axes is axis 1"
-        ),
+        "return (gradient.abs().sum(-1) > 0).sum()": "a tensor without axes is a number",
+        "return int((gradient.abs().mean(-1) > 0).sum())": "a mean of sizes is zero where their sum is",
+        "unstable 0": "where a gradient is not zero, it is so either way",
     },
-    "next_token_logits": {"mask = causal_mask(ids.shape[1])": DEVICE},
     "decode_from_two": {
         "sources = (second, first)": "the rows of a memory have no order",
     },

@@ -188,11 +188,7 @@ WRONG = {
 # Mutants of the solutions that are right too, and why.
 EQUIVALENT = {
     "sweep": {
-        "optimiser = torch.optim.Adam(model.parameters())": (
-            "each step sets its rate before it is used"
-        ),
-        'optimiser.param_groups[(-1)]["lr"] = rates[-1]': (
-            "there is one group, the first and the last"
-        ),
+        "optimiser = torch.optim.Adam(model.parameters())": "each step sets its rate before it is used",
+        'optimiser.param_groups[-1]["lr"] = rates[-1]': "there is one group, the first and the last",
     },
 }

@@ -216,31 +216,22 @@ def luck(differences):
 # Mutants of the solutions that are right too, and why.
 NOTHING = "hiding nothing loses nothing"
 NEVER = "no name has to be hidden as a whole"
-BY_ITSELF = "the model writes this beginning by itself"
 EQUIVALENT = {
     "letters_to_hide": {
         "for n in range(0, len(month) + 1):": NOTHING,
-        "for n in range(len(month) + 1):": NOTHING,
         "for n in range(1, len(month) + 0):": NEVER,
         "for n in range(1, len(month) + 2):": NEVER,
         "for n in range(1, len(month)):": NEVER,
-        "told = say(read(question), may_look.to(device))": BY_ITSELF,
+        "for n in range(len(month) + 1):": NOTHING,
+        "told = say(read(question), may_look.to(device))": "the model writes this beginning by itself",
         "unstable 0": "five letters are always enough",
     },
     "seeds_needed": {
-        "return math.ceil((3 * differences.std() / effect) ** 2)": (
-            "math.ceil takes a tensor that holds one number"
-        ),
+        "return math.ceil((3 * differences.std() / effect) ** 2)": "math.ceil takes a tensor that holds one number",
     },
     "luck": {
-        "return ((means > d.mean().abs() - 1e-09)).double().mean().item()": (
-            "what is allowed for rounding lets equal means through"
-        ),
-        "return (means >= d.mean().abs() - 1e-09).double().mean()": (
-            "a tensor without axes is a number"
-        ),
-        "signs = torch.cartesian_prod(*[d.new_tensor([-1.0, 1.0])] * len(d))": (
-            "the same choices in another order"
-        ),
+        "return ((means > d.mean().abs() - 1e-09)).double().mean().item()": "what is allowed for rounding lets equal means through",
+        "return (means >= d.mean().abs() - 1e-09).double().mean()": "a tensor without axes is a number",
+        "signs = torch.cartesian_prod(*[d.new_tensor([-1.0, 1.0])] * len(d))": "the same choices in another order",
     },
 }

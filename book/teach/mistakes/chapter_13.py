@@ -173,28 +173,14 @@ def finds_wrong_search(search):
 # Mutants of the solutions that are right too, and why.
 EQUIVALENT = {
     "finds_wrong_search": {
-        '"": {"a": 0.45, "b": 0.55, \'\': 0.0},': (
-            "whatever it is called, an impossible letter is not written"
-        ),
+        '"": {"a": 0.45, "b": 0.55, \'\': 0.0},': "whatever it is called, an impossible letter is not written",
         "\"a\": {'': 1.0},": "in the narrow table nothing follows this text",
-        '"bc": {"d": 0.42, "e": 0.41, "f": -0.83},': (
-            "what is not written may have any other share"
-        ),
-        '"bc": {"d": 0.42, "e": 0.41, \'\': 0.17},': (
-            "what is pruned may be called anything"
-        ),
-        '"bc": {"d": 1.42, "e": 0.41, "f": 0.17},': (
-            "the best of three becomes better still"
-        ),
-        "assert math.isclose(right[text], score, rel_tol=1e-06)": (
-            "closeness is symmetric"
-        ),
-        "assert math.isclose(score, right[text])": (
-            "rounding is far below this tolerance, too"
-        ),
-        'found = search(lambda text: parting.get(text, {".": 2.0}), 2)': (
-            "the same factor for both texts keeps their order"
-        ),
+        '"bc": {"d": 0.42, "e": 0.41, "f": -0.83},': "what is not written may have any other share",
+        '"bc": {"d": 0.42, "e": 0.41, \'\': 0.17},': "what is pruned may be called anything",
+        '"bc": {"d": 1.42, "e": 0.41, "f": 0.17},': "the best of three becomes better still",
+        "assert math.isclose(right[text], score, rel_tol=1e-06)": "closeness is symmetric",
+        "assert math.isclose(score, right[text])": "rounding is far below this tolerance, too",
+        'found = search(lambda text: parting.get(text, {".": 2.0}), 2)': "the same factor for both texts keeps their order",
         "found = search(table.__getitem__, 10)": "wide enough for all texts",
         "found = search(table.__getitem__, 8)": "wide enough for all texts",
     },

@@ -268,57 +268,32 @@ class WindowCache:
 }
 
 # Mutants of the solutions that are right too, and why.
-DEVICE = "the answer lies on the same device on a CPU"
 PAIRED = "the lists are equally long, so nothing is cut off"
 COMMUTES = "the factors or summands may stand in any order"
-TWO_AXES = "of two axes, the last is axis 1"
-STARTS = "the first fade is 0, and what came before it counts nothing"
-ONE_TOKEN = "there is one token, the first and the last"
 EQUIVALENT = {
     "longest_text": {
-        "return max(1, card - weights) // token": (
-            "a token takes more than one byte, so one byte holds none"
-        ),
-        "return max(card - weights, 0) // token": COMMUTES,
+        "return max(1, card - weights) // token": "a token takes more than one byte, so one byte holds none",
         "token = cache_bytes(layers, texts, kv_heads, d_head)": COMMUTES,
         "token = cache_bytes(texts, kv_heads, layers, d_head)": COMMUTES,
         "token = cache_bytes(texts, layers, d_head, kv_heads)": COMMUTES,
     },
     "causal_in_blocks": {
-        "for i, (q_i, here) in enumerate(zip(q.split(block), place)):": PAIRED,
         "for i, (q_i, here) in enumerate(zip(q.split(block), place, strict=False)):": PAIRED,
-        "for k_j, v_j, there in parts[: (1 + i)]:": COMMUTES,
-        "largest = torch.maximum(m, scores.amax(1, keepdim=True))": TWO_AXES,
         "largest = torch.maximum(scores.amax(-1, keepdim=True), m)": COMMUTES,
-        "m = q.new_full((1,), -math.inf)": (
-            "one minus infinity is broadcast to all rows of the block"
-        ),
-        "parts = list(zip(k.split(block), v.split(block), place))": PAIRED,
+        "m = q.new_full((1,), -math.inf)": "one minus infinity is broadcast to all rows of the block",
         "parts = list(zip(k.split(block), v.split(block), place, strict=False))": PAIRED,
-        "place = torch.arange(len(q)).split(block)": DEVICE,
-        "q = q / math.sqrt(q.shape[1])": TWO_AXES,
-        "s, c = (e.sum(-1, keepdim=True) + s * fade), c * fade + e @ v_j": COMMUTES,
-        "s, c = (torch.zeros_like(v[:len(q_i)]), torch.zeros_like(m))": (
-            "zeros of either width are broadcast: each column has the sum"
-        ),
-        "s, c = s * fade + e.sum(-1, keepdim=True), (e @ v_j + c * fade)": COMMUTES,
-        "s, c = s * fade + e.sum(1, keepdim=True), c * fade + e @ v_j": TWO_AXES,
-        "s, c = torch.zeros_like(m), v[:len(q_i)]": STARTS,
+        "s, c = (torch.zeros_like(v[:len(q_i)]), torch.zeros_like(m))": "zeros of either width are broadcast: each column has the sum",
+        "s, c = torch.zeros_like(m), v[:len(q_i)]": "the first fade is 0, and what came before it counts nothing",
     },
     "linear_encoder": {
-        "return sums[..., :-1] / count.masked_fill(count == 0, 2.0)": (
-            "where nothing is counted, 0 / 2 is 0 as well"
-        ),
+        "return sums[..., :-1] / count.masked_fill(count == 0, 2.0)": "where nothing is counted, 0 / 2 is 0 as well",
     },
     "to_grouped": {
-        "for had, has in zip(old, new):": PAIRED,
         "for had, has in zip(old, new, strict=False):": PAIRED,
-        "for old, new in zip(full.matrices(), made.matrices()):": PAIRED,
         "for old, new in zip(full.matrices(), made.matrices(), strict=False):": PAIRED,
     },
     "WindowCache": {
-        "self.buffer = torch.full((2, batch, heads, window, d_head), math.nan)": DEVICE,
-        "self.buffer[0, :, :, place] = k[:, :, (-1)]": ONE_TOKEN,
-        "self.buffer[1, :, :, place] = v[:, :, (-1)]": ONE_TOKEN,
+        "self.buffer[0, :, :, place] = k[:, :, -1]": "one token came, the first and the last",
+        "self.buffer[1, :, :, place] = v[:, :, -1]": "one token came, the first and the last",
     },
 }

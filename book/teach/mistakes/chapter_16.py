@@ -197,45 +197,12 @@ def key_bias(heads, length):
 }
 
 # Mutants of the solutions that are right too, and why.
-COMMUTES = "the factors or summands may stand in any order"
 EQUIVALENT = {
-    "weights_of": {
-        "block = (2 * d * shared + 2 * d * d) + 3 * d * d_ff + 2 * d": COMMUTES,
-        "block = (2 * d + (2 * d * d + 2 * d * shared + 3 * d * d_ff))": COMMUTES,
-        "block = (3 * d * d_ff + (2 * d * d + 2 * d * shared)) + 2 * d": COMMUTES,
-        "return (d + (fields['num_hidden_layers'] * block + words))": COMMUTES,
-        "return (words + fields['num_hidden_layers'] * block) + d": COMMUTES,
-    },
     "both_ways": {
-        "def both_ways(distance, buckets=33, furthest=128):": (
-            "half of 33, rounded down, is 16 as well"
-        ),
-        "return (half * (distance < 0) + near)": COMMUTES,
-    },
-    "llama_block": {
-        "context = context.transpose(1, 2).flatten(2)": (
-            "of four axes, the last but one is axis 2"
-        ),
-        "context = context.transpose(2, 1).flatten(-2)": (
-            "two axes are exchanged, in either order"
-        ),
-        "mask = causal_mask(x.shape[1])": (
-            "the answer lies on the same device on a CPU"
-        ),
-        "return (hidden @ w['mlp.down_proj.weight'].T + x)": COMMUTES,
-        'return x / torch.sqrt((eps + size)) * w[f"{name}.weight"]': COMMUTES,
-        "return x.unflatten(-1, (many, -1)).transpose(2, 1)": (
-            "two axes are exchanged, in either order"
-        ),
-        "x = (context @ w['self_attn.o_proj.weight'].T + x)": COMMUTES,
+        "def both_ways(distance, buckets=33, furthest=128):": "half of 33, rounded down, is 16 as well",
     },
     "without_mean": {
-        "table, new = table - table.mean(1, keepdim=True), copy.deepcopy(pairs)": (
-            "of two axes, the last is axis 1"
-        ),
         "weight -= weight.mean(0)": "the row of means is broadcast as well",
-        "weight -= weight.mean(0, keepdim=False)": (
-            "the row of means is broadcast as well"
-        ),
+        "weight -= weight.mean(0, keepdim=False)": "the row of means is broadcast as well",
     },
 }

@@ -243,29 +243,15 @@ def loss_of(summaries):
 }
 
 # Mutants of the solutions that are right too, and why.
-COMMUTES = "the factors or summands may stand in any order"
-PAIRED = "the lists are equally long, so nothing is cut off"
 EQUIVALENT = {
     "worker_part": {
-        "return context @ W_o.chunk(world)[rank]": (
-            "axis 0 is the one that is cut if none is named"
-        ),
-    },
-    "ring_all_reduce": {
-        "message = (pieces[other][i] + message)": COMMUTES,
-        "other, i = ((1 + w)) % p, (w - step) % p": COMMUTES,
+        "return context @ W_o.chunk(world)[rank]": "axis 0 is the one that is cut if none is named",
     },
     "accumulate": {
-        "counts = [(part.target != 0).sum() for part in parts]": (
-            "a tensor of one number multiplies and divides as the number does"
-        ),
-        "for part, count in zip(parts, counts):": PAIRED,
-        "for part, count in zip(parts, counts, strict=False):": PAIRED,
+        "counts = [(part.target != 0).sum() for part in parts]": "a tensor of one number multiplies and divides as the number does",
+        "for part, count in zip(parts, counts, strict=False):": "the lists are equally long, so nothing is cut off",
     },
     "loss_of": {
-        "own = (target >= first) & (target < (columns + first))": COMMUTES,
-        "right = part.gather(1, place[:, None])[:, (-1)]": (
-            "one column was gathered, the first and the last"
-        ),
+        "right = part.gather(1, place[:, None])[:, -1]": "one column was gathered, the first and the last",
     },
 }

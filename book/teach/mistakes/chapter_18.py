@@ -262,16 +262,12 @@ def finds_wrong_attention(attend):
 # Mutants of the solutions that are right too, and why.
 ALL_SHOWN = "all is shown, so every shape that broadcasts says the same"
 BETWEEN = "what is heard is hundreds of times the limit, what is not below it"
-BETWEEN_THOUSANDTH = "no number of the table is a thousandth to the last bit"
 EITHER_WAY = "the two are compared alike in either order"
-FINITE = "a mean of few numbers is finite exactly if their sum is"
 LOUD = "another large number, or the other sign first, is a shout as well"
 FAR = "what is asked about is far larger than the rounding of float32"
 NUMBER = "a tensor without axes is a number"
 ONE_TEXT = "there is one text, the first and the last"
-ORDER = "keys and values are asked about in either order"
 OTHER = "other numbers or sizes ask the same question"
-TRUTH = "a tensor of one truth value counts as that value"
 EQUIVALENT = {
     "takes_from": {
         "for loud in (-10000.0, 10000.0):": LOUD,
@@ -297,12 +293,12 @@ EQUIVALENT = {
     },
     "window": {
         "size = table[-1].sum()": NUMBER,
-        "table = (influence(lambda x, _: attend(x), drawn(1, length, width)) >= 0.001)": BETWEEN_THOUSANDTH,
+        "table = (influence(lambda x, _: attend(x), drawn(1, length, width)) >= 0.001)": "no number of the table is a thousandth to the last bit",
     },
     "key_head": {
         "(by_key, moved((k - noise), v)),": OTHER,
         "(by_value, moved(k, (v - noise))),": OTHER,
-        "for found, moves in ((by_value, moved(k, v + noise)), (by_key, moved(k + noise, v))):": ORDER,
+        "for found, moves in ((by_value, moved(k, v + noise)), (by_key, moved(k + noise, v))):": "keys and values are asked about in either order",
         "k, v = (drawn(1, key_heads, 5, d_head) for s in (1, 2))": OTHER,
         "k, v = (drawn(1, key_heads, 5, d_head, seed=s) for s in (0, 2))": OTHER,
         "k, v = (drawn(1, key_heads, 5, d_head, seed=s) for s in (1, 1))": OTHER,
@@ -317,11 +313,11 @@ EQUIVALENT = {
         "noise = other * drawn(key_heads, 5, d_head, seed=3)": OTHER,
         "other[:, group] = 2.0": OTHER,
         "return (attend(q, k, v) != before).flatten(2).any(-1)[-1].tolist()": ONE_TEXT,
-        "return (attend(q, k, v) != before).flatten(2).any(-1)[0]": TRUTH,
+        "return (attend(q, k, v) != before).flatten(2).any(-1)[0]": "a tensor of one truth value counts as that value",
     },
     "finds_wrong_attention": {
         "assert all(map(torch.equal, asked, given))": EITHER_WAY,
-        "assert attend(q.half(), k.half(), v.half(), shown).mean().isfinite()": FINITE,
+        "assert attend(q.half(), k.half(), v.half(), shown).mean().isfinite()": "a mean of few numbers is finite exactly if their sum is",
         "q, k = 49 * drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)": OTHER,
         "q, k = 51 * drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)": OTHER,
         "torch.testing.assert_close(expected, attend(*given), rtol=0, atol=0.001)": EITHER_WAY,
