@@ -139,18 +139,6 @@ def only_what_is_needed(answer, q, k, v, block):
     )
 
 
-def far_below(answer, q, k, v, block):
-    """All scores lie far below 0."""
-    q, k = q.abs() + 0.1, -1e5 * (k.abs() + 0.1)
-    got = answer(q, k, v, block)
-    right = in_order(q.double(), k.double(), v.double())
-    expect.that(
-        (got - right).abs() <= 0.05 * v.abs().max(),
-        "where all scores lie far below 0 it fails: the maximum so far must "
-        "begin below every score.",
-    )
-
-
 @asks(
     {
         "q": floats("i d"),
@@ -182,7 +170,7 @@ def far_below(answer, q, k, v, block):
         ),
     },
     sizes={"i": (9, 23), "d": (2, 8)},
-    also=(only_what_is_needed, far_below),
+    also=(only_what_is_needed,),
     ways=(by_oneself("attention", "softmax", "scaled_dot_product_attention"),),
 )
 def causal_in_blocks(q, k, v, block):

@@ -534,19 +534,6 @@ def folded(
     return without_mean
 
 
-def as_before(answer, table, pairs):
-    """The old rows, minus their means."""
-    *_, (rows, _gain, _eps) = rows_and_norms(answer, table, pairs)
-    for around, network in pairs:
-        table = around(table, network)
-    size = table.abs().max()
-    expect.that(
-        (rows - rows_off(table)).abs() <= 1e-4 * size,
-        "each norm looks right, and the rows at the end are not the old "
-        "ones minus their means.",
-    )
-
-
 @asks(
     {
         "table": floats("v d"),
@@ -579,7 +566,6 @@ def as_before(answer, table, pairs):
     sizes={"d": (2, 9), "v": (3, 11)},
     leaves_out=("one",),
     calls=rows_and_norms,
-    also=(as_before,),
 )
 def without_mean(table, pairs):
     return folded()(table, pairs)

@@ -145,9 +145,9 @@ def linear_encoder(q, k, v, may_attend):
             "you keep the first head of each group",
             {"had.mean(dim=1)": "had[:, 0]"},
         ),
-        "the sum of a group": (
-            "the sum of a group",
-            {"had.mean(dim=1)": "had.sum(dim=1)"},
+        "the median of a group": (
+            "are not the means of the heads",
+            {"had.mean(dim=1)": "had.median(dim=1).values"},
         ),
         "every n-th head makes a group": (
             "yours lie apart",

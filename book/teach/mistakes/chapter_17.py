@@ -154,9 +154,11 @@ def ring_all_reduce(tensors):
             "the mean of the parts' means",
             {SHARE: "1 / len(counts)"},
         ),
-        "the sum of the means": (
-            "the parts' means are added up",
-            {SHARE: "1"},
+        "no label smoothing": (
+            "with the loss that is asked for",
+            {
+                "label_smoothed_loss(logits, part.target)": "label_smoothed_loss(logits, part.target, 0.0)"
+            },
         ),
         "counts PAD as tokens": (
             "PAD is counted",
