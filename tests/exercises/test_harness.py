@@ -1,6 +1,7 @@
 """The harness of the checks: what it prints, raises, draws and recognises."""
 
 import inspect
+import itertools
 import math
 import random
 import sys
@@ -450,7 +451,7 @@ def strong(f):
 
 
 def test_a_hunt_is_won_by_a_check_that_finds_all():
-    expect.kills_mutants(strong, RIGHT, WRONG)
+    expect.kills_mutants(strong, RIGHT, WRONG, random.Random(0))
 
 
 @pytest.mark.parametrize(
@@ -465,7 +466,7 @@ def test_a_hunt_counts_what_was_found(number, hint, share):
         assert f(number) == 2 * number
 
     with pytest.raises(Wrong) as found:
-        expect.kills_mutants(weak, RIGHT, WRONG)
+        expect.kills_mutants(weak, RIGHT, WRONG, random.Random(0))
     assert (found.value.hint, found.value.share) == (hint, share)
 
 
@@ -480,11 +481,22 @@ def test_a_check_may_not_refuse_what_is_right():
         raise NotImplementedError
 
     with pytest.raises(Wrong, match="refuses a right one, that adds"):
-        expect.kills_mutants(too_strict, RIGHT, WRONG)
+        expect.kills_mutants(too_strict, RIGHT, WRONG, random.Random(0))
     with pytest.raises(Wrong, match="refuses a right one"):
-        expect.kills_mutants(broken, RIGHT, WRONG)
+        expect.kills_mutants(broken, RIGHT, WRONG, random.Random(0))
     with pytest.raises(NotImplementedError):
-        expect.kills_mutants(stub, RIGHT, WRONG)
+        expect.kills_mutants(stub, RIGHT, WRONG, random.Random(0))
+
+
+def test_who_counts_finds_nothing_out():
+    for seed in range(9):
+        calls = itertools.count()
+
+        def counts(f, calls=calls):
+            assert next(calls) < 2
+
+        with pytest.raises(Wrong):
+            expect.kills_mutants(counts, RIGHT, WRONG, random.Random(seed))
 
 
 def test_a_share_is_said_without_not_yet(asked, capsys):
@@ -587,6 +599,10 @@ SDPA = "F.scaled_dot_product_attention(q, k, v)"
         (
             {"    scores =": "    torch.manual_seed(0)\n    scores ="},
             "sets the seed",
+        ),
+        (
+            {"    sh": "    torch.set_grad_enabled(1 < 0)\n    sh"},
+            "changes a setting of torch",
         ),
         ({"shares @ v": "torch.rand(()) + shares @ v"}, "a second time"),
         ({"(-1, keepdim=True)\n": "(0)[0]\n"}, "not the weighted means."),

@@ -126,9 +126,10 @@ def judge(asked: Exercise, answer: Callable, draw: Draw) -> str:
     Raises:
         Wrong: the answer is not right.
     """
-    state = torch.get_rng_state()
+    state, dtype = torch.get_rng_state(), torch.get_default_dtype()
     try:
-        return asked.examine(answer, draw) or ""
+        with torch.enable_grad():
+            return asked.examine(answer, draw) or ""
     except NotStarted:
         raise
     except Wrong as wrong:
@@ -144,3 +145,4 @@ def judge(asked: Exercise, answer: Callable, draw: Draw) -> str:
         raise Wrong(stopped(error)) from None
     finally:
         torch.set_rng_state(state)
+        torch.set_default_dtype(dtype)

@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 
 from kit.exercises import expect
-from kit.exercises.chapter_13 import BOS, EOS, PAD, wild_model
 from kit.exercises.contract import asks, by_oneself, floats, made, several
 from lib.decoders import decoder_for
 from lib.runtime import device
@@ -113,60 +112,100 @@ def append_and_attend(x, matrices, keys, values):
     return appended()(x, matrices, keys, values)
 
 
+def writer(draw, case):
+    """Not trained; its texts differ in length, and PAD and BOS score high.
+
+    At first its special tokens are the usual ones.
+    """
+    pad, bos, eos = (0, 1, 2) if case.is_given else draw.different(3, 0, 5)
+    ids = {"pad_id": pad, "bos_id": bos, "eos_id": eos}
+    config = TransformerConfig(13, 6, 16, 2, 24, 1, 1, tied="none", **ids)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4 if case.is_given else draw.whole(0, 999))
+        model = Transformer(config).requires_grad_(False)
+    for weight in model.parameters():
+        weight.mul_(1.5 if weight.ndim > 1 else 1.0)
+    model.tables.output.weight[[pad, bos]] *= 2
+    return model.double().eval().to(device())
+
+
+def drawn_texts(draw, case, rows):
+    """A model and sources, with padding; a text at least ends early."""
+    while True:
+        model = writer(draw, case)
+        source = draw.ids(6, 12, rows, 7)
+        source[::3, 5:] = model.config.pad_id
+        ends = [
+            model.config.eos_id in written(model, real(model, row), 8)
+            for row in source
+        ]
+        if any(ends):
+            return model, source, ends
+
+
+def real(model, row):
+    return row[row != model.config.pad_id]
+
+
+def all_of(model, row):
+    return row
+
+
 def written(model, source, limit, goes_on=False):
     """What greedy decoding writes for one source, with no cache."""
-    memory, ids = model.encode(source[None]), [BOS]
-    while len(ids) <= limit and (goes_on or ids[-1] != EOS):
+    c = model.config
+    memory, ids = model.encode(source[None]), [c.bos_id]
+    while len(ids) <= limit and (goes_on or ids[-1] != c.eos_id):
         row = torch.tensor([ids], device=device())
         logits = model.decode(row, memory)[0, -1]
-        logits[[PAD, BOS]] = -math.inf
+        logits[[c.pad_id, c.bos_id]] = -math.inf
         ids.append(logits.argmax().item())
     return ids[1:]
 
 
-def texts(
-    sees=lambda row: row[row != PAD], more=0, goes_on=False, then=lambda t: t
-):
+def texts(sees=real, more=0, goes_on=False, then=lambda model, texts: texts):
     """The texts of all sources, each written by itself."""
 
     def write_and_drop(model, source, limit):
-        rows = [sees(row) for row in source]
+        rows = [sees(model, row) for row in source]
         return then(
-            [written(model, row, limit + more, goes_on) for row in rows]
+            model,
+            [written(model, row, limit + more, goes_on) for row in rows],
         )
 
     return write_and_drop
 
 
-def until_all_have_ended(texts):
-    ends = [text.index(EOS) if EOS in text else len(text) for text in texts]
+def without_end(model, texts):
+    return [[t for t in text if t != model.config.eos_id] for text in texts]
+
+
+def until_all_have_ended(model, texts):
+    eos = model.config.eos_id
+    ends = [text.index(eos) if eos in text else len(text) for text in texts]
     return [text[: max(ends) + 1] for text in texts]
 
 
-def as_long_as_the_longest(texts):
-    longest = max(map(len, texts))
-    return [text + [PAD] * (longest - len(text)) for text in texts]
+def as_long_as_the_longest(model, texts):
+    longest, pad = max(map(len, texts)), [model.config.pad_id]
+    return [text + pad * (longest - len(text)) for text in texts]
 
 
 def drawn_sources(draw, case):
-    """With padding; one text at least ends early, or all do."""
-    model = wild_model()
-    while True:
-        source = draw.ids(3, 12, draw.whole(5, 7), 7)
-        source[::3, 5:] = PAD
-        ends = [EOS in written(model, row[row != PAD], 8) for row in source]
-        if any(ends):
-            return source if case.is_given else source[ends]
+    """A model and its sources; later all texts end early."""
+    model, source, ends = drawn_texts(draw, case, draw.whole(5, 7))
+    return model, source if case.is_given else source[ends]
 
 
-def no_row_too_many(answer, model, source, limit):
+def no_row_too_many(answer, model_and_source, limit):
     """Every row of the decoder that was computed was needed."""
+    model, source = model_and_source
     read = []
     model.tables.target_embedding.register_forward_hook(
         lambda module, given, out: read.append(given[0].shape)
     )
     wanted = texts()(model, source, limit)
-    ended = [n for n, text in enumerate(wanted) if text[-1] == EOS]
+    ended = [n for n, text in enumerate(wanted) if len(text) < limit]
     for rows in filter(None, (range(len(wanted)), ended)):
         read.clear()
         answer(model, source[list(rows)], limit)
@@ -178,7 +217,7 @@ def no_row_too_many(answer, model, source, limit):
             f"times and not {longest}: all texts are to be written together, "
             "until the last one has ended.",
         )
-        computed = sum(shape.numel() for shape in read)
+        computed = sum(shape[0] for shape in read)
         expect.that(
             computed <= needed,
             f"the texts are right, but {computed} rows are computed, and "
@@ -188,8 +227,7 @@ def no_row_too_many(answer, model, source, limit):
 
 @asks(
     {
-        "model": made(lambda draw, case: wild_model()),
-        "source": made(drawn_sources),
+        "model_and_source": made(drawn_sources),
         "limit": made(
             lambda draw, case: 10 if case.is_given else draw.whole(1, 12)
         ),
@@ -197,26 +235,25 @@ def no_row_too_many(answer, model, source, limit):
     "until the first text ends, or later, something is not what greedy "
     "decoding writes: do tokens, rows and texts still belong together?",
     {
-        "the EOS at the end of each text is missing.": texts(
-            then=lambda texts: [
-                [t for t in text if t != EOS] for text in texts
-            ]
-        ),
+        "the EOS at the end of each text is missing.": texts(then=without_end),
         "the texts are right, but not in the order of their sources.": texts(
-            then=lambda texts: sorted(texts, key=len)
+            then=lambda model, texts: sorted(texts, key=len)
         ),
         "a text goes on after its EOS: what comes then is no part of it.": (
             texts(goes_on=True, then=until_all_have_ended)
         ),
         "all texts stop with the first that ends.": texts(
-            then=lambda texts: [text[: min(map(len, texts))] for text in texts]
+            then=lambda model, texts: [
+                text[: min(map(len, texts))] for text in texts
+            ]
         ),
         "a text is filled up with PAD.": texts(then=as_long_as_the_longest),
         "a text has one token more than the limit.": texts(more=1),
         "the PAD of the sources is read: their mask is missing.": texts(
-            lambda row: row
+            all_of
         ),
     },
+    calls=lambda answer, both, limit: answer(*both, limit),
     also=(no_row_too_many,),
 )
 def write_and_drop(model, source, limit):
@@ -226,7 +263,7 @@ def write_and_drop(model, source, limit):
 def tower(draw, case):
     """A small model with some blocks, not trained."""
     config = TransformerConfig(
-        13, 9, 16, 2, 24, 1, draw.whole(2, 3), dropout=0.0, max_length=40
+        13, 9, 16, 2, 24, 1, draw.whole(2, 4), dropout=0.0, max_length=40
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw.whole(0, 99))
@@ -247,12 +284,14 @@ def read_again(answer, model, source, read, other, lengths):
             "the keys of the source change: the source is still the same.",
         )
         expect.that(
-            all(past.buffer is not None for past in pasts),
+            length == 0 or all(past.buffer is not None for past in pasts),
             "the buffers are thrown away: the keys of the first tokens are "
             "still needed.",
         )
         counts = decoder.length, [past.length for past in pasts]
         results.append((counts, decoder(other[:, length:])))
+        answer(decoder, length // 2)
+        results.append(decoder(read[:, length // 2 :]))
     return results
 
 
@@ -309,7 +348,7 @@ def as_it_was(now, length):
 @asks(
     {
         "model": made(tower),
-        "source": made(lambda draw, case: draw.ids(3, 12, 2, 5)),
+        "source": made(lambda draw, case: draw.ids(3, 12, 2, 5).tril(3)),
         "read": made(lambda draw, case: draw.ids(3, 8, 2, 8)),
         "other": made(lambda draw, case: draw.ids(3, 8, 2, 9)),
         "lengths": made(lambda draw, case: [0, *draw.different(2, 1, 7)]),
@@ -339,22 +378,23 @@ def rewind(decoder, length):
 
 
 def guesses(draw, case):
-    """For each source a guess that is right up to each place."""
-    model, asked = wild_model(), []
-    source = draw.ids(3, 12, 4, 7)
-    source[::2, 5:] = PAD
+    """A model; for each source a guess that is right up to each place."""
+    model, source, _ends = drawn_texts(draw, case, 4)
+    c, asked = model.config, []
+    usual = {*range(6)} - {c.pad_id, c.bos_id, c.eos_id}
     for row in source:
-        text = written(model, row[row != PAD], draw.whole(3, 8))
+        text = written(model, real(model, row), draw.whole(3, 8))
         for place in range(len(text) + 1):
             guess = list(text)
             if place < len(text):
-                guess[place] = 3 if text[place] != 3 else 4
+                guess[place] = min(usual - {text[place]})
+                guess = guess[: place + 1 + draw.whole(0, 9)]
             asked.append((row[None], guess))
-    return asked
+    return model, asked
 
 
-def one_call(answer, model, asked):
-    calls = []
+def one_call(answer, model_and_asked):
+    (model, asked), calls = model_and_asked, []
     model.tables.target_embedding.register_forward_hook(
         lambda module, given, out: calls.append(given[0].shape)
     )
@@ -370,18 +410,20 @@ def one_call(answer, model, asked):
 
 def agreeing(
     count=lambda right: [*right, False].index(False),
-    sees=lambda row: row[row != PAD],
-    begin=(BOS,),
+    sees=real,
+    begin=True,
     late=0,
     may_be_any=False,
 ):
     """What is counted of the places where a guess is the best token."""
 
     def accepted(model, source, guess):
-        ids = torch.tensor([[*begin, *guess]], device=device())
-        logits = model.decode(ids, model.encode(sees(source[0])[None]))[0]
+        c = model.config
+        ids = torch.tensor([[c.bos_id] * begin + guess], device=device())
+        memory = model.encode(sees(model, source[0])[None])
+        logits = model.decode(ids, memory)[0]
         if not may_be_any:
-            logits[:, [PAD, BOS]] = -math.inf
+            logits[:, [c.pad_id, c.bos_id]] = -math.inf
         best = logits[late:].argmax(-1).tolist()
         return count([a == b for a, b in zip(best, guess, strict=False)])
 
@@ -390,8 +432,7 @@ def agreeing(
 
 @asks(
     {
-        "model": made(lambda draw, case: wild_model()),
-        "asked": made(guesses),
+        "model_and_asked": made(guesses),
     },
     "decode a source yourself, token by token: how many tokens of the guess "
     "come out before the first that differs?",
@@ -402,10 +443,10 @@ def agreeing(
             may_be_any=True
         ),
         "the PAD of the source is read: its mask is missing.": agreeing(
-            sees=lambda row: row
+            sees=all_of
         ),
         "without BOS each row scores the token after the one it should.": (
-            agreeing(begin=())
+            agreeing(begin=False)
         ),
         "each row scores the token after those that it has read: yours is "
         "compared with one that it has read already.": agreeing(late=1),
@@ -416,7 +457,7 @@ def agreeing(
             lambda right: (right + [False]).index(False) % len(right)
         ),
     },
-    calls=lambda answer, model, asked: [answer(model, *one) for one in asked],
+    calls=lambda answer, both: [answer(both[0], *one) for one in both[1]],
     also=(one_call,),
 )
 def accepted(model, source, guess):

@@ -106,26 +106,42 @@ def by_torch(x, may_attend):
     return F.scaled_dot_product_attention(x, x, x, may_attend)
 
 
-def inverted(x, may_attend):
-    """It shows what it should hide."""
-    return by_torch(x, ~may_attend).nan_to_num()
+class Follows:
+    """Attention that makes of its mask what it likes."""
+
+    def __init__(self, shows):
+        self.shows = shows
+
+    def __call__(self, x, may_attend):
+        return by_torch(x, self.shows(may_attend)).nan_to_num()
 
 
-def after_softmax(x, may_attend):
+class AfterSoftmax(Follows):
     """Hidden tokens hand over nothing, but count in the sum."""
-    weights = torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, dim=-1)
-    return (weights * may_attend) @ x
+
+    def __call__(self, x, may_attend):
+        weights = torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, dim=-1)
+        return (weights * self.shows(may_attend)) @ x
+
+
+ATTENTIONS = (
+    Follows(lambda mask: mask),
+    Follows(lambda mask: ~mask),
+    Follows(lambda mask: mask | True),
+    Follows(lambda mask: mask.mT),
+    AfterSoftmax(lambda mask: mask),
+)
 
 
 def tables(answer, x, may_attend):
-    """Those of three attentions, for loud texts and for faint ones."""
+    """Those of several attentions, for loud texts and for faint ones."""
     found = []
-    for attend in (by_torch, inverted, after_softmax):
+    for attend in ATTENTIONS:
         for text in (x, 0.002 * x):
             table = answer(attend, text, may_attend)
             expect.tensor(table, may_attend.shape[1:], torch.bool, "the table")
             expect.that(
-                attend is not after_softmax or not table.all(),
+                not isinstance(attend, AfterSoftmax) or not table.all(),
                 "a token that only counts in the sum moves the output a "
                 "little: how large can it become if nobody takes its value?",
             )
@@ -134,7 +150,7 @@ def tables(answer, x, may_attend):
 
 
 def heard(attend, may_attend):
-    return may_attend[0] ^ (attend is inverted)
+    return attend.shows(may_attend)[0]
 
 
 @asks(
@@ -167,8 +183,9 @@ def takes_from(attend, x, may_attend):
 class Moved:
     """A right attention that moves each sentence of a batch by so much."""
 
-    def __init__(self, lengths, moves):
-        self.lengths, self.moves, self.alone = lengths, moves, []
+    def __init__(self, lengths, moves, places):
+        self.lengths, self.moves, self.places = lengths, moves, places
+        self.alone = []
 
     def __call__(self, x, may_attend):
         expect.tensor(may_attend, None, torch.bool, "the mask")
@@ -187,20 +204,23 @@ class Moved:
             f"of {self.lengths} tokens, your mask shows "
             f"{shown.sum(-1).tolist()}.",
         )
-        moved = by_torch(x, may_attend) + self.moves[:, None, None]
+        moved = by_torch(x, may_attend)
+        for n, move in enumerate(self.moves):  # in one number of a real row
+            row = self.places[n] % self.lengths[n]
+            moved[n, row, self.places[n] % x.shape[2]] += move
         return moved.masked_fill(~real[:, :, None], 100.0)
 
 
-def gaps(answer, x, lengths, moves):
+def gaps(answer, x, lengths, moves, places):
     """Those of batches of which one sentence is moved, or all, or none."""
     found = []
     for move in (*torch.diag(moves), moves, 0 * moves):
-        attend = Moved(lengths, move)
+        attend = Moved(lengths, move, places)
         found.append(answer(attend, x, list(lengths)))
         expect.that(
-            sorted(attend.alone) in ([], sorted(lengths)),
-            f"alone, without their padding, sentences have {sorted(lengths)} "
-            f"tokens; yours came with {sorted(attend.alone)}.",
+            {*attend.alone} in (set(), {*lengths}),
+            f"alone, without their padding, sentences have {lengths} tokens; "
+            f"yours came with {attend.alone}.",
         )
     return found
 
@@ -221,6 +241,7 @@ def drawn_moves(draw, case):
         "x": floats("n i d"),
         "lengths": made(drawn_lengths, "n i"),
         "moves": made(drawn_moves, "n"),
+        "places": made(lambda draw, case: draw.different(5, 0, 99)),
     },
     "the gap is the largest difference between a real row of the batch and "
     "the same row alone.",
@@ -259,12 +280,15 @@ class Shows:
         return by_torch(x, self.shown[: x.shape[1], : x.shape[1]])
 
 
-def windows(answer, length, width):
-    """What is found of attentions with a window, and of those without."""
+def windows(answer, length, width, row):
+    """What is found of attentions with a window, and of those without.
+
+    Some have a window but for one row.
+    """
     i = torch.arange(length)
     back = i[:, None] - i
     past, two, three = back >= 0, back < 2, back < 3
-    late = i[:, None] >= length - 2
+    late, flawed = i[:, None] >= length - 2, i[:, None] == row
     attentions = [
         *(Shows(past & (back < n), n) for n in (1, 2, length - 1, length)),
         Shows((back == 0) | (back == 2), None),
@@ -274,8 +298,23 @@ def windows(answer, length, width):
         Shows((past & three) | ~late, None),
         Shows(past & three & (late | (back != 1)), None),
         Shows(past & three & (late | two), None),
+        Shows((past & three) | (flawed & (back == -1)), None),
+        Shows(past & three & ~(flawed & (back == 1)), None),
     ]
     return [answer(attend, length, width) for attend in attentions]
+
+
+def but_for(places):
+    """The window that there is if nobody looks at some places."""
+
+    def window(attend, length, width):
+        key = torch.arange(length)
+        back = key[:, None] - key
+        size = int(attend.shown[-1].flip(0).cumprod(0).sum())
+        is_right = attend.shown == ((back >= 0) & (back < size))
+        return size if (is_right | places(back, key)).all() else None
+
+    return window
 
 
 def last_row(attend, length, width):
@@ -286,6 +325,7 @@ def last_row(attend, length, width):
     {
         "length": whole(6, 10, given="length"),
         "width": whole(6, 12),
+        "row": whole(1, 4),
     },
     "ask every token, and compare with the table of a window: nobody hears a "
     "later token, none is left out between, and each hears equally many.",
@@ -307,24 +347,11 @@ def last_row(attend, length, width):
                 else last_row(attend, length, width)
             )
         ),
-        "somebody hears the next token: that is no window.": (
-            lambda attend, length, width: (
-                attend.window
-                or (2 if attend.shown[0, :3].tolist() == [1, 1, 0] else None)
-            )
+        "somebody hears the next token: that is no window.": but_for(
+            lambda back, key: back == -1
         ),
         "everybody also hears token 0, so a gap lies in the middle: that is "
-        "no window.": lambda attend, length, width: (
-            attend.window
-            or (
-                2
-                if attend.shown[:, 0].all()
-                and not (
-                    attend.shown.triu(1).any() or attend.shown[-1, 1:-2].any()
-                )
-                else None
-            )
-        ),
+        "no window.": but_for(lambda back, key: key == 0),
     },
     calls=windows,
     length=(9, 8, 7, 6),
@@ -350,9 +377,8 @@ class Shared:
             f"{tuple(q.shape)}; k and v have one text, too.",
         )
         k, v = k[:, self.keys], v[:, self.values]
-        return F.scaled_dot_product_attention(
-            q, k, v, is_causal=self.causal
-        ).round(decimals=3)
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return out + (out.round(decimals=3) - out).detach()
 
 
 def found(answer, orders, width):
@@ -383,7 +409,9 @@ def drawn_orders(draw, case):
     ]
     other = [heads[1:] + heads[:1], [2 - head for head in heads], [1, 0, 1]]
     unlike = [(heads, order, False) for order in other[:2] if order != heads]
-    return both + unlike + [([0, 1, 1], other[2], False)]
+    swapped = draw.lots.choice(([0, 2, 1], [1, 0, 2], [2, 1, 0]))
+    unlike += [([0, 1, 2], swapped, False), ([0, 1, 1], other[2], False)]
+    return both + unlike
 
 
 def if_alike(guess):
@@ -423,8 +451,14 @@ def key_head(attend, query_heads, key_heads, d_head):
     return attend.keys
 
 
+def widened(*tensors):
+    """In float32 at least: a score of float16 may be infinite."""
+    return [x.to(torch.promote_types(x.dtype, torch.float32)) for x in tensors]
+
+
 def by_loops(q, k, v, may_attend):
     """Query by query, with the keys that it may see."""
+    given, (q, k, v) = v.dtype, widened(q, k, v)
     batch, heads, length, _ = q.shape
     shown = may_attend.expand(batch, heads, length, k.shape[2])
     out = torch.zeros(*q.shape[:3], v.shape[-1]).to(q)
@@ -433,7 +467,7 @@ def by_loops(q, k, v, may_attend):
             for i, row in enumerate(shown[n, h]):
                 scores = k[n, h, row] @ q[n, h, i] / q.shape[-1] ** 0.5
                 out[n, h, i] = torch.softmax(scores, dim=0) @ v[n, h, row]
-    return out
+    return out.to(given)
 
 
 def by_einsum(q, k, v, may_attend):
@@ -465,6 +499,7 @@ def in_blocks(q, k, v, may_attend, block=2):
 
 def with_more(q, k, v, may_attend=None, *, causal=False, scale=None):
     """It can do more than was asked, and gives 0 where nothing is seen."""
+    given, (q, k, v) = v.dtype, widened(q, k, v)
     scores = q @ k.mT * (scale or q.shape[-1] ** -0.5)
     if causal:
         future = torch.ones_like(scores).triu(1) > 0
@@ -473,14 +508,21 @@ def with_more(q, k, v, may_attend=None, *, causal=False, scale=None):
         scores = scores.masked_fill(~may_attend, -math.inf)
     empty = (scores == -math.inf).all(-1, keepdim=True)
     weights = scores.masked_fill(empty, 0.0).softmax(-1)
-    return weights.masked_fill(empty, 0.0) @ v
+    return (weights.masked_fill(empty, 0.0) @ v).to(given)
 
 
 def added(q, k, v, may_attend):
     """A mask of numbers, added to the scores."""
+    given, (q, k, v) = v.dtype, widened(q, k, v)
     zeros = torch.zeros(may_attend.shape).to(q)
     extra = zeros.masked_fill(~may_attend, -math.inf)
-    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5 + extra, dim=-1) @ v
+    weights = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5 + extra, dim=-1)
+    return (weights @ v).to(given)
+
+
+def turned_in_memory(*given):
+    """PyTorch's own, and not contiguous."""
+    return F.scaled_dot_product_attention(*given).mT.contiguous().mT
 
 
 class Dropped(nn.Module):
@@ -493,13 +535,14 @@ class Dropped(nn.Module):
 
     def forward(self, q, k, v, may_attend):
         """Weights with dropout, times the values."""
+        given, (q, k, v) = v.dtype, widened(q, k, v)
         if not (self.training or self.masks_in_evaluation):
             may_attend = torch.ones_like(may_attend)
         scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(
             ~may_attend, -math.inf
         )
         on = self.training or self.always
-        return F.dropout(scores.softmax(-1), self.share, on) @ v
+        return (F.dropout(scores.softmax(-1), self.share, on) @ v).to(given)
 
 
 def last_key_lost(q, k, v, may_attend):
@@ -539,6 +582,7 @@ def of_gallery(name):
 def finds_wrong_attention(draw):
     right = {
         "is PyTorch's own": F.scaled_dot_product_attention,
+        "returns what is not contiguous": turned_in_memory,
         "goes query by query": by_loops,
         "uses einsum in float64": by_einsum,
         "reads the keys in blocks": in_blocks,

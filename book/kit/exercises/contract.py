@@ -74,7 +74,7 @@ def hunts(*also: Callable, **given: tuple) -> Callable[[Callable], Exercise]:
         def examine(answer: Callable, draw: Draw) -> None:
             for demand in also:
                 demand(answer)
-            expect.kills_mutants(answer, *build(draw))
+            expect.kills_mutants(answer, *build(draw), draw.lots)
 
         return Exercise(build.__name__, examine, given)
 
@@ -327,11 +327,11 @@ class Failure:
             value = mistake(*as_doubles(self.inputs).values())
         except (RuntimeError, ValueError, IndexError):
             return int(self.has_stopped)  # for other sizes than it has
-        makes_none = fits(value, self.right, self.right, self.room)
+        makes_none = fits(value, self.right, self.right, self.room, CLOSE)
         if self.has_stopped or makes_none:
             return 0
-        room = max(self.room, CLOSE * largest(value))
-        return 1 if fits(self.got, value, value, room, True) else None
+        is_shown = fits(self.got, value, value, self.room, CLOSE)
+        return 1 if is_shown else None
 
 
 @dataclass(frozen=True)
@@ -438,7 +438,7 @@ class Spec:
 
     def called(self, answer: Callable, inputs: Inputs, times: int) -> object:
         """What an answer gives, which changes nothing and gives it again."""
-        results, states = [], []
+        results, states, before = [], [], settings()
         for seed in range(times):
             mine = copied(inputs)
             torch.manual_seed(seed)
@@ -451,6 +451,10 @@ class Spec:
                     raise NotStarted("not started.") from None
                 raise Stopped(stopped(error)) from None
             states.append(torch.get_rng_state())
+            expect.that(
+                settings() == before,
+                "your code changes a setting of torch for everybody.",
+            )
             for name, x in inputs.items():
                 expect.that(
                     name in self.changes or is_as_it_was(mine[name], x),
@@ -553,12 +557,7 @@ def numbers(value: object) -> Iterator[Tensor]:
 def is_as_it_was(now: object, then: object) -> bool:
     """Are an input, its numbers and a module's modes unchanged?"""
     if isinstance(then, nn.Module):
-        modes = [
-            [(part.training, type(part)) for part in module.modules()]
-            + [p.requires_grad for p in module.parameters()]
-            for module in (now, then)
-        ]
-        if modes[0] != modes[1]:
+        if modes(now) != modes(then):
             return False
     elif isinstance(then, list | tuple):
         return len(now) == len(then) and all(map(is_as_it_was, now, then))
@@ -571,7 +570,27 @@ def is_as_it_was(now: object, then: object) -> bool:
     elif not isinstance(then, Tensor):
         return True
     pairs = zip(numbers(now), numbers(then), strict=True)
-    return all(torch.equal(a, b) for a, b in pairs)
+    return all(a.equal(b) or is_nan_alike(a, b) for a, b in pairs)
+
+
+def is_nan_alike(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.nan_to_num().equal(b.nan_to_num())
+
+
+def modes(module: nn.Module) -> list:
+    """What a module is and does, but for its numbers."""
+    plain = int | float | str | None
+    said = [
+        {n: x for n, x in vars(part).items() if isinstance(x, plain)}
+        for part in module.modules()
+    ]
+    kinds = [type(part) for part in module.modules()]
+    return [said, kinds, [p.requires_grad for p in module.parameters()]]
+
+
+def settings() -> tuple:
+    """What holds for all of torch."""
+    return torch.is_grad_enabled(), torch.get_default_dtype()
 
 
 class Stopped(Wrong):
@@ -645,18 +664,19 @@ def as_tensor(x: object) -> Tensor:
 
 
 def fits(
-    got: object, expected: object, exact: object, room: float, any_kind=False
+    got: object, expected: object, exact: object, room: float, close=0.0
 ) -> bool:
     """Has a result the kind and form of one, and the values of another?
 
     What holds one number may stand for it (see `plain`), a list for a tuple.
+    If it is to be `close`, a share of its size, any kind of number will do.
     """
     if isinstance(expected, list | tuple):
         return (
             isinstance(got, list | tuple)
             and len(got) == len(expected)
             and all(
-                fits(g, e, x, room, any_kind)
+                fits(g, e, x, room, close)
                 for g, e, x in zip(got, expected, exact, strict=True)
             )
         )
@@ -665,20 +685,21 @@ def fits(
             isinstance(got, Mapping)
             and got.keys() == expected.keys()
             and all(
-                fits(got[key], expected[key], exact[key], room, any_kind)
+                fits(got[key], expected[key], exact[key], room, close)
                 for key in expected
             )
         )
+    room = max(room, close * largest(exact))
     if isinstance(expected, Tensor):
         if not isinstance(got, Tensor) or got.shape != expected.shape:
             return False
-        if not any_kind and got.dtype != expected.dtype:
+        if not close and got.dtype != expected.dtype:
             return False
         return is_near(as_tensor(got), as_tensor(exact), room)
     got = plain(got)
     if isinstance(expected, bool) or isinstance(got, bool):
         return got is expected
-    if isinstance(expected, int) and not any_kind:
+    if isinstance(expected, int) and not close:
         return isinstance(got, int) and got == expected
     if isinstance(expected, int | float) and isinstance(got, int | float):
         return is_near(as_tensor(got), as_tensor(exact), room)

@@ -152,7 +152,7 @@ def finds_wrong_search(search):
             {'"d": 0.42, "e": 0.41': '"d": 0.415, "e": 0.415'},
         ),
         "expects plain log p": (
-            "it refuses a right one, that keeps its beams in a list",
+            "it refuses a right one, that",
             {" / ((5 + len(text)) / 6) ** alpha": ""},
         ),
         "only wide searches": (

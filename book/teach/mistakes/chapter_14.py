@@ -53,7 +53,8 @@ WRONG = {
             """
 def write_and_drop(model, source, limit):
     texts = greedy(model, source, limit).tolist()
-    return [[token for token in text if token] for text in texts]
+    pad = model.config.pad_id
+    return [[token for token in text if token != pad] for text in texts]
 """,
         ),
         "one text after the other, with a decoder each": (

@@ -219,7 +219,7 @@ class WindowCache:
             {"self.seen % self.window": "min(self.seen, self.window - 1)"},
         ),
         "old keys move up, so all places are written": (
-            "only the oldest token's need be",
+            "one is to be written",
             """
 class WindowCache:
     def __init__(self, batch, heads, window, d_head):
@@ -248,7 +248,7 @@ class WindowCache:
 """,
         ),
         "all caches have one buffer": (
-            "this is not the context over the last tokens",
+            "one is to be written",
             """
 class WindowCache:
     rooms = {}

@@ -128,7 +128,8 @@ def accepted(model, source, guess):
 def accepted(model, source, guess):
     ids = torch.tensor([[model.config.bos_id, *guess]])
     best = model(source, ids)[0, :-1]
-    best = best.index_fill(1, torch.tensor([0, 1]), -torch.inf).argmax(1)
+    never = torch.tensor([model.config.pad_id, model.config.bos_id])
+    best = best.index_fill(1, never, -torch.inf).argmax(1)
     wrong = (best != ids[0, 1:]).nonzero()
     return int(wrong[0]) if len(wrong) else len(guess)
 """,
@@ -138,8 +139,10 @@ def accepted(model, source, guess):
 
     first = torch.full((1, 1), model.config.bos_id)
     read = torch.cat([first, torch.tensor(guess)[None]], dim=1)
-    logits = decoder_for(model, source)(read)[0, :-1, 2:]
-    own = (logits.argmax(-1) + 2).tolist()
+    logits = decoder_for(model, source)(read)[0, :-1].T
+    c, usual = model.config, torch.arange(len(logits))
+    usual = usual[(usual != c.pad_id) & (usual != c.bos_id)]
+    own = usual[logits[usual].argmax(0)].tolist()
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(own, guess))))
 """,
     },
