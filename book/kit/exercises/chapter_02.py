@@ -33,9 +33,15 @@ def shares(exp):
 
 
 def near_and_far(answer, query, keys):
-    """Shares of scores near 0, far above it and, reversed, far below it."""
+    """Shares of scores near 0, far above it and, reversed, far below it.
+
+    Those of scores of thousands are known to fewer digits: they count less.
+    """
     above, below = 1e3 * keys + 5e3 * query, 1e3 * keys - 5e3 * query
-    return [answer(query, k) for k in (keys, above, below.flip(0))]
+    shares = [answer(query, k) for k in (keys, above, below.flip(0))]
+    for one in shares:
+        expect.tensor(one)
+    return [shares[0], 1e-3 * shares[1], 1e-3 * shares[2]]
 
 
 def of_scores(make, power=0.5):
@@ -89,6 +95,7 @@ RIGHT = {
     "is PyTorch's own": softmax,
     "goes through rows by loops": by_loops,
     "goes by logarithms": lambda x: x.log_softmax(-1).exp(),
+    "gives 0 where all scores are -inf": lambda x: softmax(x).nan_to_num(),
     "computes with twice the digits": lambda x: x.double().softmax(-1).to(x),
 }
 
@@ -216,7 +223,7 @@ def some_shares(draw, case):
             lambda p, g: p * (g - (p * g).sum(1, keepdim=True))
         ),
     },
-    sizes={"n": (100, 140)},
+    sizes={"n": (2, 60, lambda given: 120)},
     calls=for_all_axes,
     also=(builds_no_matrix,),
     ways=(by_oneself(*AUTOGRAD),),
@@ -412,8 +419,16 @@ def streamed_mean(blocks):
     return joined([[x.clone() for x in block] for block in blocks])
 
 
+def long_or_short(draw, case):
+    direction = floats("d").drawn(draw, case)
+    return direction / 300 if case.pads == "in front" else direction
+
+
 @asks(
-    {"keys": floats("n d"), "direction": floats("d")},
+    {
+        "keys": floats("n d"),
+        "direction": made(long_or_short, "d", is_floating=True),
+    },
     "a key still has a score with the direction, or more is gone than its "
     "shadow.",
     {

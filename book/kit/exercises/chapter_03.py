@@ -226,7 +226,7 @@ def multiplications(length, width):
 
 
 def every_row_learns(answer, ids, table):
-    table.requires_grad_()
+    table = table.double().requires_grad_()
     got = answer(ids, table)
     hint = "no gradient reaches the table: .data and .detach() cut it off."
     expect.that(got.requires_grad, hint)
@@ -244,7 +244,7 @@ def every_row_learns(answer, ids, table):
     "each id is to find its own row, and for up to 400 rows nearly alone: a "
     "key has the dot product 0 with the query of every other row, and the "
     "division by the root of their width makes the query shorter.",
-    sizes={"rows": (300, 400)},
+    sizes={"rows": (10, 60, lambda given: 400)},
     leaves_out=("large",),
     within=5e-5,
     also=(every_row_learns,),

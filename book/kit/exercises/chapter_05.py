@@ -16,6 +16,7 @@ from kit.exercises.contract import (
     floats,
     hunts,
     made,
+    masks,
     several,
     size,
     whole,
@@ -152,9 +153,11 @@ def steps(cut=cut, merge=merge, width=None, source=lambda x, y: (x, y, y)):
 
 
 def mask_or_none(draw, case):
-    """None at first."""
+    """None at first; then one for each sentence and query, or for all."""
     n, i, j = (case.sizes[letter] for letter in "nij")
-    return None if case.is_given else draw.mask(n, 1, i, j)
+    if case.is_given:
+        return None
+    return draw.mask(*draw.lots.choice([(n, 1, i), (1, 1, i), (n, 1, 1)]), j)
 
 
 @asks(
@@ -347,12 +350,12 @@ def state(module):
     The page's class and the library's are two.
     """
     trained = [p.requires_grad for p in module.parameters()]
-    named = module.state_dict().items()
+    named = module.named_parameters()
     modes = module.training, getattr(module, "dropout", None)
     return modes, trained, {name: p.shape for name, p in named}
 
 
-def silenced(answer, module, head, x, y):
+def silenced(answer, module, head, x, y, may_attend):
     """What the copy gives in self- and in cross-attention."""
     copied = answer(module, head)
     expect.that(
@@ -374,7 +377,7 @@ def silenced(answer, module, head, x, y):
         "copy.copy copies the module but not the weights, so that both now "
         "share them.",
     )
-    return copied(x), copied(x, y)
+    return copied(x), copied(x, y), copied(x, y, y, may_attend)
 
 
 def changed(change, shift=0):
@@ -424,6 +427,7 @@ def none_of(which, with_bias=True):
         ),
         "x": floats("n i h*w"),
         "y": floats("n j h*w"),
+        "may_attend": masks("n 1 i j"),
     },
     "this head is not what is missing. Which numbers of out_proj does it "
     "meet, and no other?",
