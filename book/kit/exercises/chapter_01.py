@@ -32,8 +32,9 @@ def some_vocabulary(draw, case):
 def some_text(draw, case):
     if case.is_given:
         return draw.given.text
-    ends = draw.lots.choices([" ", ", "], k=30)
-    return "".join(draw.lots.choice(WORDS) + end for end in ends) + "!"
+    ends = draw.lots.choices([" ", "  ", ", "], k=30)
+    words = draw.lots.choices([*WORDS, *map(str.upper, WORDS)], k=30)
+    return "".join(map("".join, zip(words, ends, strict=True))) + "!"
 
 
 def words_and_letters(answer, vocabulary, text):
@@ -115,20 +116,29 @@ def trained(layer):
     return trained[0]
 
 
+def upright(weight, rows):
+    """A row for each token: a layer that multiplies may hold columns."""
+    return weight.mT if weight.shape[1:] == (rows,) else weight
+
+
 def looks_up(answer, ids, table):
-    """Rows for ids with two axes, one, none and three, and the gradient."""
+    """Rows for ids with two axes, one, none and three, and the gradient.
+
+    And rows for a layer that does not train.
+    """
     layer = answer(*table.shape).to(table)
     weight = trained(layer)
-    expect.tensor(weight, table.shape, what="the table")
+    expect.tensor(upright(weight, len(table)), table.shape, what="the table")
     with torch.no_grad():
-        weight.copy_(table)
+        upright(weight, len(table)).copy_(table)
     found = [layer(some) for some in (ids, ids[0], ids[0, 0], ids[None])]
     expect.that(
         not isinstance(found[0], Tensor) or found[0].requires_grad,
         "no gradient reaches the table: .data and .detach() cut it off.",
     )
     found[0].square().sum().backward()
-    return [*found, weight.grad]
+    found.append(layer.eval()(ids))
+    return [*found, upright(weight.grad, len(table))]
 
 
 def starts_right(answer, ids, table):
@@ -136,7 +146,8 @@ def starts_right(answer, ids, table):
     width = 8 * table.shape[1] + 20
     root = math.sqrt(width)
     start, other = (
-        trained(answer(1500, width)).detach() * root for _ in range(2)
+        upright(trained(answer(1500, width)).detach(), 1500) * root
+        for _ in range(2)
     )
     expect.that(
         (start.std(0) > 0.01)
@@ -170,6 +181,7 @@ def starts_right(answer, ids, table):
         "a row that was read twice gets both gradients, and no id is "
         "special here.": scaled(lambda r, width: width**0.5, padding_idx=0),
     },
+    sizes={"rows": (7, 9), "d": (3, 6)},  # not a square: see upright
     leaves_out=("double", "large"),  # a layer starts in float32
     calls=looks_up,
     also=(starts_right,),
@@ -180,8 +192,12 @@ def OwnEmbedding(vocab_size, d_model):
 
 
 def ids_of_some(draw, case):
-    """Ids that occur often, and nobody reads the last two rows."""
-    return draw.ids(0, case.sizes["rows"] - 3, case.sizes["n"])
+    """At first nobody reads the last two rows, and then the last one."""
+    last = case.sizes["rows"] - 1
+    ids = draw.ids(0, last - 2, case.sizes["n"])
+    if not case.is_given:
+        ids[-1] = last
+    return ids
 
 
 def counts(ids, up, rows):
@@ -221,7 +237,10 @@ def summed(ids, up, rows):
             ids, up * (ids > 0)[:, None], rows
         ),
     },
-    sizes={"n": (25, 40), "rows": (7, 9)},
+    sizes={
+        "n": (5, 30, lambda given: 40),
+        "rows": (7, 40, lambda given: 8),
+    },
     ways=(by_oneself(*AUTOGRAD, "requires_grad_"),),
 )
 def table_gradient(ids, upstream, rows):
@@ -233,13 +252,16 @@ def some_sequences(draw, case):
     lengths = draw.different(4, 1, 9)
     if not case.is_given:
         lengths = [0, *draw.different(4, 10, 19), lengths[0]]
-    return [draw.ids(0, 90, n).tolist() for n in draw.shuffled(lengths)]
+    ids = (1001 * draw.ids(0, 90, n) for n in draw.shuffled(lengths))
+    return [some.tolist() for some in ids]
 
 
 def both_ways(answer, sequences, pad):
-    """The sequences, and from the last to the first."""
+    """The sequences, from the last to the first, and the longest alone."""
     before = copy.deepcopy(sequences)
-    got = [answer(some, pad) for some in (sequences, sequences[::-1])]
+    alone = [max(sequences, key=len)]
+    batches = sequences, sequences[::-1], alone
+    got = [answer(some, pad) for some in batches]
     expect.that(
         sequences == before,
         "the caller's lists are changed: build new rows instead.",
@@ -303,8 +325,21 @@ def pad_in_front(sequences, pad_id):
     return rows_made(in_front)(sequences, pad_id)
 
 
+def some_words(draw, case):
+    """Later with special tokens, and one word in capitals."""
+    words = draw.shuffled(WORDS)
+    if not case.is_given:
+        words[:3] = "<pad>", "<unk>", words[-1].upper()
+    return words
+
+
 def with_vectors(answer, words, vectors):
-    """Two of the words are downloaded alone, two are of the vocabulary."""
+    """Two of the words are downloaded alone, two are of the vocabulary.
+
+    Beside a vector for PAD all numbers are whole.
+    """
+    if "<pad>" in words:
+        vectors = (9 * vectors).long()
     downloaded = dict(zip(words, vectors.tolist(), strict=False))
     vocabulary = Vocabulary(words[2 : len(vectors) + 2])
     before = copy.deepcopy(downloaded)
@@ -323,18 +358,18 @@ def rows_for(first=0, silent=1, is_of_all=True):
 
     def table(menu, known):
         counted = [known[t] for t in known if is_of_all or t in menu.tokens]
-        mean = torch.tensor(counted).mean(0)
-        rows = [torch.tensor(known.get(t, mean.tolist())) for t in menu.tokens]
-        for token, row in zip(menu.tokens[:silent], rows, strict=False):
-            row *= token in known
-        return torch.stack(rows[first:])
+        mean = torch.tensor(counted, dtype=torch.float32).mean(0).tolist()
+        table = torch.tensor([known.get(t, mean) for t in menu.tokens])
+        for token, row in zip(menu.tokens[:silent], table, strict=False):
+            row *= silent is None and token in known and token != "<pad>"
+        return table[first:]
 
     return table
 
 
 @asks(
     {
-        "words": made(lambda draw, case: draw.shuffled(WORDS)),
+        "words": made(some_words),
         "vectors": floats("n d"),
     },
     "a token has its own vector if there is one, and else the mean of all "

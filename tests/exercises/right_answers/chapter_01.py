@@ -144,7 +144,7 @@ def pad_in_front(sequences, pad_id):
     "pretrained_table": {
         "fills a table": """
 def pretrained_table(vocabulary, downloaded):
-    known = torch.tensor([*downloaded.values()])
+    known = torch.tensor([*downloaded.values()]).float()
     table = known.mean(0).repeat(len(vocabulary), 1)
     for word in downloaded.keys() & vocabulary.ids.keys():
         table[vocabulary.ids[word]] = torch.tensor(downloaded[word])
