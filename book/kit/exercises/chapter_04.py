@@ -108,7 +108,10 @@ def some_idle(draw, case):
 
 def whatever_stands_in_front(answer, q, k, v, mask):
     """Five axes, four, three and two, and masks that have some of them."""
-    given, found = (q, k, v, mask), [answer(q, k, v, mask[..., -1:, :])]
+    given = q, k, v, mask
+    found = [
+        answer(q, k, v, m) for m in (mask[..., -1:, :], mask[..., :, -1:])
+    ]
     while q.ndim > 2:
         found += [answer(*given), answer(q, k, v, mask[0, 0, 0])]
         q, k, v, m = given = [x[0] for x in given]
@@ -133,20 +136,29 @@ def hidden_keys_change_nothing(answer, q, k, v, mask):
     )
 
 
-def gradients_are_numbers(answer, q, k, v, mask):
-    """Also where the exponential of a score overflows."""
+def gradients_are_right(answer, q, k, v, mask):
+    """And numbers, also where the exponential of a score overflows."""
     if not mask.any():  # then it may be a 0 that knows of no input
         return
     for times in (1, FAR):
         inputs = [(times * x).requires_grad_() for x in (q, k, v)]
         got = answer(*inputs, mask)
-        expect.that(got.requires_grad, "no gradient reaches q, k and v.")
-        found = torch.autograd.grad(got.sum(), inputs, allow_unused=True)
+        cut = "what reaches q, k and v is not their gradient: is it cut off?"
+        expect.that(got.requires_grad, cut)
+        found, right = (
+            torch.autograd.grad(
+                x.sum(), inputs, allow_unused=True, materialize_grads=True
+            )
+            for x in (got, attention_by()(*inputs, mask))
+        )
         expect.that(
-            not any(x.isnan().any() for x in found if x is not None),
+            not any(x.isnan().any() for x in found),
             "the output is right, but its gradient is NaN: the NaN must "
             "never arise, not be replaced afterwards.",
         )
+        if times == 1:
+            are_right = map(expect.same, found, right, [1e-3] * 3)
+            expect.that(all(are_right), cut)
 
 
 @asks(
@@ -192,7 +204,7 @@ def gradients_are_numbers(answer, q, k, v, mask):
     },
     sizes={"g": (1, 2), "n": (1, 3), "h": (1, 3)},
     calls=whatever_stands_in_front,
-    also=(hidden_keys_change_nothing, gradients_are_numbers),
+    also=(hidden_keys_change_nothing, gradients_are_right),
     ways=(
         by_oneself(
             "attention",
@@ -242,7 +254,7 @@ def packed_rows(draw, case):
     },
     sizes={
         "n": (1, 4, lambda given: 3),
-        "j": (2, 9, lambda given: len(given.row)),
+        "j": (1, 9, lambda given: len(given.row)),
     },
     row=([1, 1, 2, 2, 2, 0], [1, 2, 2, 3, 3, 0], [1, 1, 1, 2, 0, 0]),
 )
@@ -289,7 +301,7 @@ def zero_one(draw, case):
         "a token is to see itself too: the shift by one makes sure that it "
         "gives nothing away.": pairs(lambda row, i, j: j < i and row[j]),
     },
-    sizes={"n": (1, 4, lambda given: 4), "j": (4, 7)},
+    sizes={"n": (1, 4, lambda given: 4), "j": (1, 5, lambda given: 7)},
 )
 def decoder_mask(zero_one):
     return pairs(lambda row, i, j: j <= i and row[j])(zero_one)
@@ -298,7 +310,8 @@ def decoder_mask(zero_one):
 def prompts(draw, case):
     """Two that differ, none, and any number; all tokens at first only."""
     n, length = case.sizes["n"], case.sizes["j"]
-    some = [*draw.different(2, 1, length - 1), length * case.is_given, 0]
+    two = draw.different(min(2, length - 1), 1, length - 1)
+    some = [*two, length * case.is_given, 0]
     more = draw.ids(0, length - 1, 2)
     return torch.cat([torch.tensor(some).to(device()), more])[:n]
 
@@ -328,7 +341,7 @@ def prompts(draw, case):
             lambda end, i, j: i < end and j < end or end <= j <= i
         ),
     },
-    sizes={"n": (1, 6, lambda given: 6), "j": (4, 8)},
+    sizes={"n": (1, 6, lambda given: 6), "j": (1, 5, lambda given: 8)},
 )
 def prefix_mask(length, prefix):
     return pairs(lambda end, i, j: j <= i or j < end)(length, prefix)
@@ -359,7 +372,7 @@ def what_it_sees(answer, sees, x):
 
 def any_row(answer, sees, x):
     """A row is changed whatever it holds."""
-    for number in (0, 1, -1):
+    for number in (0, 1, -1, 1.5):
         expect.that(
             answer(torch.neg, torch.full_like(x, number)).diagonal(),
             f"a row of {number} stays what it is in your way of changing "

@@ -88,7 +88,7 @@ def there_and_back(answer, k, d_model):
 
 
 @asks(
-    {"k": whole(20, 60, "k"), "d_model": even(7, 12, "d_model")},
+    {"k": whole(20, 160, "k"), "d_model": even(7, 12, "d_model")},
     "this does not bring place p to place p + k, whatever k is. Compare its "
     "first block with the derivation.",
     {
@@ -168,14 +168,15 @@ def clock_vector(hours):
 
 
 def pictures(answer, rows, columns, quarter):
-    """A wide picture, a high one, and a single column."""
+    """A wide picture, a high one, a single column, and a single row."""
     first = answer(rows, columns, 4 * quarter)
     with expect.stops(
         "right at first, but there may be more rows than columns, and more "
         "columns than rows.",
         (IndexError,),
     ):
-        others = answer(columns, rows, 4 * quarter), answer(rows, 1, 4)
+        sizes = (columns, rows, 4 * quarter), (rows, 1, 4), (1, columns, 8)
+        others = [answer(*size) for size in sizes]
     return [as_floats(picture) for picture in (first, *others)]
 
 
@@ -308,6 +309,17 @@ def order(weight, heads):
     return torch.arange(len(weight)).view(heads, -1, 2).mT.flatten()
 
 
+def in_a_new_tensor(answer, weight, heads):
+    """Also if no row moves, as in heads that are two wide."""
+    got = answer(weight, len(weight) // 2)
+    mine, given = (x.untyped_storage().data_ptr() for x in (got, weight))
+    expect.that(
+        mine != given,
+        "where no row moves, you return the given tensor, or a view of it: "
+        "who writes into the new weight writes into the old one.",
+    )
+
+
 @asks(
     {
         "weight": made(weights, "h p", is_floating=True),
@@ -333,6 +345,7 @@ def order(weight, heads):
         "all even rows stand in front of all odd ones. Rows must stay in "
         "their head.": lambda weight, heads: weight[order(weight, 1)],
     },
+    also=(in_a_new_tensor,),
     heads=(3, 2, 4, 5),
 )
 def to_halves(weight, heads):

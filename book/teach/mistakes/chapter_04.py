@@ -85,7 +85,7 @@ def my_attention(q, k, v, may_attend):
             {".masked_fill(empty, 0.0)": ""},
         ),
         "attends without a gradient": (
-            "no gradient reaches",
+            "is it cut off",
             {"q @ k.mT": "q.data @ k.data.mT", "@ v": "@ v.data"},
         ),
     },

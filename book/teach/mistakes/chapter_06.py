@@ -230,6 +230,10 @@ WRONG = {
                 "2).reshape(rows, columns)": "2).reshape(rows, columns))",
             },
         ),
+        "a view, where nothing has to move": (
+            "you return the given tensor, or a view of it",
+            {".clone()": ""},
+        ),
     },
 }
 
@@ -242,6 +246,6 @@ EQUIVALENT = {
         "distance = ((position - position[:, None])).abs()": "a distance is the same in both directions",
     },
     "to_halves": {
-        "return parts.transpose(1, 2).reshape(columns, rows)": "the weight is square",
+        "return parts.transpose(1, 2).reshape(columns, rows).clone()": "the weight is square",
     },
 }

@@ -116,7 +116,8 @@ def alibi_bias(length, heads):
 from einops import rearrange
 
 def to_halves(weight, heads):
-    return rearrange(weight, "(h p two) d -> (h two p) d", h=heads, two=2)
+    rows = rearrange(weight, "(h p two) d -> (h two p) d", h=heads, two=2)
+    return rows.clone()
 """,
         "slices each head": """
 def to_halves(weight, heads):
