@@ -11,6 +11,7 @@ from kit.exercises.contract import (
     between,
     by_oneself,
     floats,
+    lengths,
     made,
     one_of,
 )
@@ -19,11 +20,13 @@ from lib.runtime import device
 
 
 def of_vectors(answer, x, eps):
-    """Vectors in a batch, one alone, and short ones with the usual eps."""
+    """Vectors in batches, one alone, and short ones with a small eps."""
     return (
         answer(x, eps),
+        answer(x[0], eps),
         answer(x[0, 0], eps),
         answer(x / x.abs().max() / 1e3),
+        answer(x / x.abs().max() / 1e4, eps / 1e8),
     )
 
 
@@ -157,7 +160,7 @@ def from_below(x, attention, feed_forward, norms, first):
 
 @asks(
     {
-        "layer": made(drawn_layer, "h w", is_floating=True),
+        "norms": made(drawn_layer, "h w", is_floating=True),
         "x": floats("n i h*w"),
         "norm_first": one_of(False, True),
     },
@@ -268,7 +271,7 @@ def units(bias, write=lambda values: values):
         ),
     },
     sizes={
-        "c": (2, 7, lambda given: given.count),
+        "c": (1, 7, lambda given: given.count),
         "d": (4, 6, lambda given: given.d),
     },
     calls=told,
@@ -292,6 +295,21 @@ def drawn_stack(draw, case):
             [part.to(device(), case.dtype) for part in (join, network)]
         )
     return stack
+
+
+def drawn_norms(draw, case):
+    """The same, and norms with a gain and a bias."""
+    stack = drawn_stack(draw, case)
+    with torch.no_grad():
+        for join, _ in stack:
+            for p in join.norm.parameters():
+                p.copy_(p + draw.normal(*p.shape) / 3)
+    return stack
+
+
+def with_zeros(draw, case):
+    x = draw.normal(*lengths("n d", case), dtype=case.dtype) * case.times
+    return x.masked_fill(draw.mask(*x.shape), 0)
 
 
 def why_it_speaks(n, join, network):
@@ -352,7 +370,10 @@ def silenced(answer, stack, x):
 
 
 @asks(
-    {"stack": made(drawn_stack, "l d", is_floating=True), "x": floats("n d")},
+    {
+        "stack": made(drawn_stack, "l d", is_floating=True),
+        "x": made(with_zeros, "n d", is_floating=True),
+    },
     "the stack must give back its input, to the last bit.",
     sizes={"d": (4, 8), "l": (1, 6, lambda given: given.count), "n": (3, 6)},
     calls=silenced,
@@ -371,13 +392,11 @@ def branch(network, x):
     return F.linear(hidden, network.narrow.weight, network.narrow.bias)
 
 
-def payments(
-    stack, x, read=lambda start, now: F.layer_norm(now, now.shape[-1:])
-):
+def payments(stack, x, read=lambda norm, start, now: norm(now)):
     """What each layer adds, and the balances after it."""
     added, balances = [], [x]
-    for _, network in stack:
-        added.append(branch(network, read(x, balances[-1])))
+    for join, network in stack:
+        added.append(branch(network, read(join.norm, x, balances[-1])))
         balances.append(balances[-1] + added[-1])
     return added, balances[1:]
 
@@ -387,7 +406,7 @@ def reads(read):
 
 
 @asks(
-    {"stack": made(drawn_stack, "l d", is_floating=True), "x": floats("n d")},
+    {"stack": made(drawn_norms, "l d", is_floating=True), "x": floats("n d")},
     "payment 0 is what layer 0 adds to x, and each further one what the next "
     "layer adds to the balance.",
     {
@@ -403,7 +422,7 @@ def reads(read):
         ],
         "every layer of yours reads the first x. It must read the balance "
         "that the layers before have left.": reads(
-            lambda start, now: F.layer_norm(start, start.shape[-1:])
+            lambda norm, start, now: norm(start)
         ),
         "the norm in the branch is left out: a layer pays network(norm(x)).": (
             lambda stack, x: [

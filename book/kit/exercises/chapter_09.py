@@ -1,6 +1,7 @@
 """Checks of the exercises of chapter 9, the decoder. Not taught."""
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -25,7 +26,7 @@ from lib.decoder import DecoderBlock
 from lib.masks import causal_mask, padding_mask
 from lib.runtime import device
 
-BOS, EOS = 1, 2
+BOS, EOS, UNK = 1, 2, 3
 WORDS, CHARACTERS = 18, 20
 
 
@@ -39,9 +40,9 @@ class Book(nn.Module):
     def __init__(self, draw, case):
         super().__init__()
         # Later its probabilities are so small that their product is 0.
-        size = 1 if case.is_given else 30
-        table = draw.normal(CHARACTERS, 6, dtype=torch.float64) * size
-        words = draw.normal(WORDS, 6, dtype=torch.float64)
+        size = 1 if case.is_given else 100
+        table = draw.normal(CHARACTERS, 6) * size
+        words = draw.normal(WORDS, 6)
         self.register_buffer("table", table)
         self.register_buffer("words", words)
         self.runs = 0
@@ -65,6 +66,12 @@ class Book(nn.Module):
         ]
         mask = causal_mask(len(given), device()) if is_causal else None
         return self(*rows, mask, None)[0]
+
+
+def tokens(number, draw, case):
+    """Ids of a text, with a token that nobody knows."""
+    ids = draw.ids(4, number - 1, draw.whole(3, 6)).tolist()
+    return draw.shuffled([UNK, *ids])
 
 
 def texts(answer, book, source, text):
@@ -103,12 +110,8 @@ def what_it_reads(book, source, text):
 @asks(
     {
         "book": made(Book),
-        "source": made(lambda draw, case: draw.ids(4, WORDS - 1, 5).tolist()),
-        "text": made(
-            lambda draw, case: draw.ids(
-                4, CHARACTERS - 1, draw.whole(4, 7)
-            ).tolist()
-        ),
+        "source": made(partial(tokens, WORDS)),
+        "text": made(partial(tokens, CHARACTERS)),
     },
     "write the three rows of ids, what is read, said and asked for, one "
     "below the other.",
@@ -153,7 +156,6 @@ def what_it_reads(book, source, text):
             )
         ),
     },
-    within=1e-6,
     calls=texts,
     also=(once,),
 )
@@ -392,6 +394,27 @@ def wrong_decoders(width):
         "mixes the sentences of a batch": stack(
             output=lambda y: y + 0.1 * y.mean(0)
         ),
+        "mixes the sentences in x only": stack(
+            inputs=lambda x, memory: (x + 0.3 * x.flip(0), memory)
+        ),
+        "looks ahead in the first sentence only": stack(
+            lambda m, n, own, other: (of_one(own, other, 0), other)
+        ),
+        "looks ahead in the second sentence only": stack(
+            lambda m, n, own, other: (of_one(own, other, 1), other)
+        ),
+        "looks back by three positions and no more": stack(
+            lambda m, n, own, other: (own.triu(-3), other)
+        ),
+        "mixes the sentences in the memory only": stack(
+            inputs=lambda x, memory: (x, memory + 0.3 * memory.flip(0))
+        ),
+        "looks at the memory from its second position on": stack(
+            lambda m, n, own, other: (own, not_first(own, other))
+        ),
+        "never looks at the second word of the memory": stack(
+            lambda m, n, own, other: (own, without_second(other))
+        ),
     }
 
 
@@ -400,6 +423,25 @@ def opened(own, rows):
     own = own.clone()
     own[..., rows, :] = True
     return own
+
+
+def of_one(own, other, sentence):
+    """A mask in which one sentence of the batch may see everything."""
+    own = own.expand(len(other), -1, -1, -1).clone()
+    own[sentence : sentence + 1] = True
+    return own
+
+
+def not_first(own, other):
+    """A mask of the memory, in which the first position sees nothing."""
+    place = torch.arange(own.shape[-2], device=own.device)[:, None]
+    return other & (place > 0)
+
+
+def without_second(other):
+    other = other.clone()
+    other[..., 1:2] = False
+    return other
 
 
 def one_less(other):
@@ -417,13 +459,15 @@ def finds_wrong_decoder(draw):
 
 
 def mask_or_none(draw, case):
-    """None at first, then a row for each head and query, then also padding."""
+    """None at first, then a row for each head and query, then others."""
     n, h, i, j = (case.sizes[letter] for letter in "nhij")
     if case.is_given:
         return None
-    if case.pads == "in front" or draw.whole(0, 1):
-        return draw.mask(n, h, i, j)
-    return padding_mask(draw.ids(1, j, n), j)
+    if case.length:
+        return padding_mask(draw.ids(0, 0, n), j)  # an empty memory
+    if not case.is_contiguous:
+        return draw.mask(1, 1, i, j)
+    return draw.mask(n, h, i, j)
 
 
 def looks(
@@ -462,6 +506,13 @@ def of_head(mask, head):
     return None if mask is None else mask[:, head % mask.shape[1]]
 
 
+def nan_for_nothing(attention, query, k, v, may_attend):
+    output = look_across.examine.reference(attention, query, k, v, may_attend)
+    if may_attend is None:
+        return output
+    return output.masked_fill(~may_attend.any(-1)[:, 0, :, None], math.nan)
+
+
 def of_keys(attention, query, k, v, may_attend):
     """The matrix of the keys asks."""
     W, b = attention.matrices()[1]
@@ -496,6 +547,10 @@ def of_keys(attention, query, k, v, may_attend):
             )
         ),
         "the mask is not used.": looks(hide=lambda mask: None),
+        "a query that may attend to nothing gets NaN: softmax finds no score "
+        "there. attention_weights gives such a query the weights 0.": (
+            nan_for_nothing
+        ),
         "a mask may have a row for each query, and all of yours get the "
         "first.": looks(hide=lambda mask: mask[:, :, :1]),
         "a mask may have a table for each head, and all of yours get the "

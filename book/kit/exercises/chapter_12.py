@@ -256,7 +256,10 @@ def needed(spread, times=3):
 
 
 def of_both_signs(answer, differences, tenths):
-    return [answer(differences, sign * tenths / 10) for sign in (1, -1)]
+    """Also for differences with which exactly a third is reached."""
+    exact = answer(differences.new_tensor([9.0, 9.0, 9.0, 11.0]), 1.0)
+    both = [answer(differences, sign * tenths / 10) for sign in (1, -1)]
+    return [exact, *both]
 
 
 @asks(
@@ -267,14 +270,14 @@ def of_both_signs(answer, differences, tenths):
     "find the first number n for which s / √n is at most a third of the "
     "effect.",
     {
+        "one seed too few: the error would still be above a third of the "
+        "effect.": lambda d, effect: int((3 * d.std().item() / effect) ** 2),
         "a number of seeds is whole: which way is it to be rounded?": (
             lambda d, effect: (3 * d.std().item() / effect) ** 2
         ),
         "the error falls with the root of n, so n grows with the square.": (
             lambda d, effect: math.ceil(3 * d.std().item() / abs(effect))
         ),
-        "one seed too few: the error would still be above a third of the "
-        "effect.": lambda d, effect: int((3 * d.std().item() / effect) ** 2),
         "you begin with the standard error, but s is the spread of the "
         "single differences.": needed(lambda d: d.std() / len(d) ** 0.5),
         "the error is then as large as the effect: it is to be a third of "
@@ -308,48 +311,57 @@ def drawn_rows(draw, case):
     rows = [[3.0, -5.0, -1.0, -6.0, -6.0], [5.0, 4.0, 6.0, 5.0, -1.0]]
     rows += [[0.1, 0.2, -0.3, 0.6], [0.0, 0.0]]
     rows = [torch.tensor(r, dtype=torch.float64).to(few.device) for r in rows]
-    return [*rows, draw.normal(draw.whole(4, 7), dtype=torch.float64), few]
+    some = draw.normal(draw.whole(4, 7), dtype=torch.float64)
+    return [*rows, some, some / 1e4, few, few * 1e3]
+
+
+def means_of(differences):
+    """The means of all choices of signs, the observed one first."""
+    d = differences.double().tolist()
+    return [
+        plain_sum([s * x for s, x in zip(signs, d, strict=True)]) / len(d)
+        for signs in itertools.product((1, -1), repeat=len(d))
+    ]
 
 
 def flips(counts):
-    """The share of choices of signs with a mean that counts."""
+    """The share of choices of signs with a mean that counts.
+
+    The least size that is as large is smaller by what rounding makes.
+    """
 
     def luck(differences):
-        d = differences.double().tolist()
-        mean = plain_sum(d) / len(d)
-        choices = itertools.product((1, -1), repeat=len(d))
-        means = [
-            plain_sum([s * x for s, x in zip(signs, d, strict=True)]) / len(d)
-            for signs in choices
-        ]
-        return share(counts(m, mean, d) for m in means)
+        means = means_of(differences)
+        rounding = 1e-9 * differences.abs().max().item()
+        least = abs(means[0]) - rounding
+        return share(counts(m, means[0], least) for m in means)
 
     return luck
 
 
 def signs_alone(differences):
-    return flips(lambda m, mean, d: abs(m) >= abs(mean))(
+    return flips(lambda m, mean, least: abs(m) >= least)(
         torch.ones_like(differences).copysign(differences)
     )
 
 
 @asks(
-    {"rows": made(drawn_rows)},
+    {"differences": made(drawn_rows)},
     "count over all choices of signs, and compare the size of each mean with "
     "that of the one observed.",
     {
         "only one side is counted: a mean as far below 0 is as large, too.": (
-            flips(lambda m, mean, d: m >= abs(mean) - 1e-9)
+            flips(lambda m, mean, least: m >= least)
         ),
         "means are compared with their signs: their size counts.": flips(
-            lambda m, mean, d: m >= mean - 1e-9
+            lambda m, mean, least: m >= mean - (abs(mean) - least)
         ),
         "an equal mean counts as at least as large; the one that was "
         "observed is among them.": flips(
-            lambda m, mean, d: abs(m) > abs(mean) + 1e-9
+            lambda m, mean, least: abs(m) > 2 * abs(mean) - least
         ),
         "rounding makes two equal means differ: allow for it.": flips(
-            lambda m, mean, d: abs(m) >= abs(mean)
+            lambda m, mean, least: abs(m) >= abs(mean)
         ),
         "a share of 1 says that no choice makes the mean smaller: each "
         "difference may change its sign by itself, not all together.": (
@@ -359,8 +371,8 @@ def signs_alone(differences):
             signs_alone
         ),
         "the means are to be compared with the mean that was observed, not "
-        "with a single difference.": flips(
-            lambda m, mean, d: abs(m) >= max(map(abs, d)) - 1e-9
+        "with a single difference.": lambda d: share(
+            abs(m) >= d.abs().max().item() * (1 - 1e-9) for m in means_of(d)
         ),
         "this is the share if all differences agree, whatever they are.": (
             lambda d: 2 / 2 ** len(d)
@@ -369,7 +381,7 @@ def signs_alone(differences):
     calls=lambda answer, rows: [answer(row) for row in rows],
 )
 def luck(differences):
-    return flips(lambda m, mean, d: abs(m) >= abs(mean) - 1e-9)(differences)
+    return flips(lambda m, mean, least: abs(m) >= least)(differences)
 
 
 def drawn_pairs(draw, case):

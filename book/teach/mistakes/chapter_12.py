@@ -123,12 +123,13 @@ def letters_to_hide(month, number):
         ),
         "strictly larger": (
             "an equal mean counts",
-            {">= d.mean().abs() - 1e-9": "> d.mean().abs() + 1e-9"},
+            {">= d.mean().abs() - rounding": "> d.mean().abs() + rounding"},
         ),
         "all differences flip together": (
             "not all together",
             {
-                "torch.cartesian_prod(*[d.new_tensor([1.0, -1.0])] * len(d))": "d.new_tensor([[1.0], [-1.0]])"
+                "torch.cartesian_prod(*[d.new_tensor([1.0, -1.0])] * len(d))": "d.new_tensor([[1.0], [-1.0]])",
+                ".view(-1, len(d))": "",
             },
         ),
         "counts signs and forgets sizes": (

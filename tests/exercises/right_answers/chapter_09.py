@@ -161,7 +161,7 @@ def look_across(attention, query, k, v, may_attend=None):
         if may_attend is not None:
             mask = may_attend.expand(-1, attention.heads, -1, -1)[:, h]
             scores = scores.masked_fill(~mask, -torch.inf)
-        found.append(scores.softmax(-1) @ v[:, h])
+        found.append(scores.softmax(-1).nan_to_num(0) @ v[:, h])
     return attention.out_proj(torch.cat(found, -1))
 """,
         "writes letters": """
