@@ -58,11 +58,14 @@ class Reader(nn.Module):
 
 
 def ragged(draw, case):
-    """Rows of ids, one of them the longest; all end in 0."""
+    """Rows of ids, one of them the longest, with different ids at the end."""
     rows, numbers, longest = lengths("n v j", case)
     shorter = [draw.whole(1, max(1, longest - 1)) for _ in range(rows - 1)]
     some = draw.shuffled([longest, *shorter])
-    return [F.pad(draw.ids(0, numbers - 1, n - 1), (0, 1)) for n in some]
+    return [
+        F.pad(draw.ids(0, numbers - 1, n - 1), (0, 1), value=i % numbers)
+        for i, n in enumerate(some)
+    ]
 
 
 def read(masks, side="right"):
@@ -134,7 +137,7 @@ def with_repeats(draw, case):
     """A row of whole numbers; more than ten are from a few."""
     row = draw.ids(-3, 3, *lengths("n", case)).tolist()
     row = draw.given.row if case.is_given else row[: case.length]
-    return torch.tensor(row) * int(case.times)
+    return torch.tensor(row) * int(case.times) ** 3  # no float32 has i / 10
 
 
 COUNTING = ("sum", "count_nonzero", "bincount", "cumsum", "searchsorted")
@@ -156,10 +159,24 @@ def seen_in_looks(answer, row):
             "the rows of a look do not sum to 1: each is a softmax over the "
             "numbers that are looked at.",
         )
-    counted = looks[0] > 1e-3 * looks[0].amax(-1, keepdim=True)
+    least = torch.full_like(looks[0], 1e-3).fill_diagonal_(1e-6)
+    counted = looks[0] > least * looks[0].amax(-1, keepdim=True)
     numbers = counted.sum(-1)[looks[1].argmax(-1)]
     falls = numbers[0] > numbers[-1]
     return counted.mT if falls else counted, looks[1] > 0.99
+
+
+def equal_shares(answer, row):
+    """What a number keeps tells how many it counts, if all get as much."""
+    look = answer(torch.cat([row, 3 * row, -row]))[0]
+    others = look - look.diag().diag()
+    counted = others > 1e-3 * others.amax(-1, keepdim=True)
+    least = others.where(counted, 1).amin(-1)
+    expect.that(
+        others.amax(-1) < 1.01 * least,
+        "a number gives different weights to those that it counts: then what "
+        "it keeps does not tell how many they are.",
+    )
 
 
 def by_counts(counts, high=20.0, sure=20.0):
@@ -200,6 +217,7 @@ def rightly(a, b, i, j):
     },
     sizes={"n": (11, 30)},
     calls=seen_in_looks,
+    also=(equal_shares,),
     ways=(by_oneself(*SORTING, *COUNTING),),
     row=([7, 3, 7], [5, 9, 5], [4, 1, 4], [2, 8, 2]),
 )
@@ -219,9 +237,19 @@ def with_an_empty(draw, case):
 
 
 def with_nan(answer, x, m):
-    """What becomes of x, of NaN at PAD, and of NaN elsewhere."""
-    others = [x.masked_fill(m[:, 0].mT == at, math.nan) for at in (0, 1)]
-    return [answer(y, m) for y in (x, *others)]
+    """What becomes of x, of NaN and infinity at PAD, and of one real NaN.
+
+    The emptiest sentence is also tried alone.
+    """
+    is_pad = ~m[:, 0].mT
+    others = [x.masked_fill(is_pad, bad) for bad in (math.nan, math.inf)]
+    real = m[:, 0, 0].nonzero().tolist()
+    n, j = real[len(real) // 2]
+    others.append(x.clone())
+    others[-1][n, j, j % x.shape[-1]] = math.nan
+    at = count(m)[:, 0].argmin().item()
+    alone = answer(x[at : at + 1], m[at : at + 1])
+    return [alone, *(answer(y, m) for y in (x, *others))]
 
 
 def summed(x, m):
@@ -281,7 +309,9 @@ def shared(answer, block, times):
 
 
 def run(answer, block, times, x, may_attend):
-    got = shared(answer, block, times)(x, may_attend)
+    """Under a mask, and under none."""
+    encoder = shared(answer, block, times)
+    got = encoder(x, may_attend), encoder(x, None)
     block.__class__ = EncoderBlock
     return got
 
@@ -303,6 +333,27 @@ def one_block_only(answer, block, times, *inputs):
     )
 
 
+def slope_of_all_runs(answer, block, times, *inputs):
+    """The gradients that reach the block, beside those of the reference."""
+    encoders = (shared(make, block, times) for make in (answer, in_a_loop))
+    mine, own = (encoder(*inputs).square().sum() for encoder in encoders)
+    hint = "the gradients of all runs are to reach the block."
+    expect.that(mine.requires_grad, hint)
+    weights = list(block.parameters())
+    slopes = [torch.autograd.grad(y, weights) for y in (mine, own)]
+    for one, other in zip(*slopes, strict=True):
+        expect.that(torch.allclose(one, other, 1e-2, 1e-2), hint)
+
+
+def in_a_loop(block, times):
+    def repeated(x, may_attend):
+        for _ in range(times):
+            x = block(x, may_attend)
+        return x
+
+    return repeated
+
+
 @asks(
     {
         "block": made(one_block, "d", is_floating=True),
@@ -313,22 +364,19 @@ def one_block_only(answer, block, times, *inputs):
     "the output is not that of as many runs as were asked for, and nothing "
     "behind them.",
     calls=run,
-    also=(one_block_only,),
+    also=(one_block_only, slope_of_all_runs),
 )
 def shared_encoder(block, times):
-    def repeated(x, may_attend):
-        for _ in range(times):
-            x = block(x, may_attend)
-        return x
-
-    return repeated
+    return in_a_loop(block, times)
 
 
 def two_groups(draw, case):
     """Rows that are trained on, and others; some have the same sets."""
     rows, width, more = lengths("n w m", case)
-    draws = [draw.ids(0, width + 2, n, width) for n in (rows, more)]
+    some = torch.tensor(draw.different(width + 3, 0, 30)).to(device())
+    draws = [some[draw.ids(0, width + 2, n, width)] for n in (rows, more)]
     same = [draw.shuffled(row) for row in draws[0][: more // 2].tolist()]
+    same += same[:2]  # a row may be there twice
     return [draws[0], torch.cat([draws[1], torch.tensor(same).to(draws[1])])]
 
 
@@ -343,7 +391,7 @@ def share(sign):
 
 
 @asks(
-    {"groups": made(two_groups, "n w m", is_floating=True)},
+    {"rows": made(two_groups, "n w m", is_floating=True)},
     "the share is a number from 0 to 1: of all unseen rows, those whose set "
     "of numbers is that of some training row.",
     {

@@ -124,13 +124,16 @@ def tied_and_not(draw, case):
 
 
 def begun(draw, case):
-    """Three targets: BOS, two tokens over and over, a third one, and PAD."""
+    """Three targets: BOS, two tokens over and over, a third one.
+
+    Two end in PAD.
+    """
     n, t, v = (case.sizes[letter] for letter in "ntv")
     few = torch.tensor([draw.different(3, 2, v - 1) for _ in range(3)])
     few = few.to(device())
     targets = few[:, draw.ids(0, 1, n, t)]
     targets[:, -1, 1] = few[:, 2]
-    targets[:, :, 0], targets[:, :, -1] = 1, 0
+    targets[:, :, 0], targets[:2, :, -1] = 1, 0
     return list(targets)
 
 
@@ -170,9 +173,9 @@ def read_or_all(model, source, target):
 
 @asks(
     {
-        "models": made(tied_and_not, "v w", is_floating=True),
+        "model": made(tied_and_not, "v w", is_floating=True),
         "source": ids("n s", below="w"),
-        "targets": made(begun, "n t v"),
+        "target": made(begun, "n t v"),
     },
     "which rows of the target's table have a number in their gradient that "
     "is not zero?",

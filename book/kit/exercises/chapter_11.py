@@ -70,7 +70,12 @@ def as_batches(answer, parts):
 
 
 def trained(answer, model, parts, *rates):
-    """What an answer returns, and the weights that it leaves."""
+    """What an answer returns, and the weights and modes that it leaves.
+
+    A gradient of an earlier training stands in `.grad`.
+    """
+    for weight in model.parameters():
+        weight.grad = torch.ones_like(weight)
     got = answer(model, as_batches(answer, parts), *rates)
     expect.that(
         not any(
@@ -79,7 +84,8 @@ def trained(answer, model, parts, *rates):
         "a loss with a graph keeps its whole batch in memory: return plain "
         "numbers.",
     )
-    return got, list(model.parameters())
+    weights = list(model.parameters())
+    return got, weights, model.training, [w.requires_grad for w in weights]
 
 
 def plain(model, source, given, target, pad=0):
@@ -93,11 +99,13 @@ def training(model, batches, rates, loss=plain, clears=True, forgets=False):
     losses = []
     for batch, rate in zip(batches, rates, strict=True):
         value = loss(model, *batch)
-        if clears:
+        if clears is True:
             optimiser.zero_grad()
         value.backward()
         optimiser.param_groups[0]["lr"] = rate
         optimiser.step()
+        if clears == "late":
+            optimiser.zero_grad()
         if forgets:
             optimiser.state.clear()
         losses.append(value.item())
@@ -107,6 +115,10 @@ def training(model, batches, rates, loss=plain, clears=True, forgets=False):
 ADDS_UP = (
     "the gradients of all steps add up: before each backward pass they must "
     "be cleared."
+)
+LATE = (
+    "a gradient of an earlier training may stand in `.grad`: clear it before "
+    "the first backward pass as well."
 )
 FORGETS = (
     "Adam forgets its two means at each step: it must be made once, before "
@@ -135,6 +147,7 @@ def evenly(**slips):
             )
         ),
         ADDS_UP: evenly(clears=False),
+        LATE: evenly(clears="late"),
         FORGETS: evenly(forgets=True),
         "the weights never move: who takes the step, and is the gradient "
         "still there?": lambda model, batches, rate: training(
@@ -341,6 +354,7 @@ def sweeping(rates=growing, used=lambda rates: rates, **slips):
             used=lambda rates: rates[:1] + rates[:-1]
         ),
         ADDS_UP: sweeping(clears=False),
+        LATE: sweeping(clears="late"),
         FORGETS: sweeping(forgets=True),
     },
     sizes=SIZES,

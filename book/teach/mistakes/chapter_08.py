@@ -99,9 +99,12 @@ def answers(model, rows):
             "your scores are low",
             {"20.0 * (smaller": "1.0 * (smaller"},
         ),
-        "scores of the second look too low to choose": (
-            "make the second look as sure",
-            {"20.0 * (places": "2.0 * (places"},
+        "a number gives less to those that stand far away": (
+            "different weights to those that it counts",
+            {
+                "20.0 * (smaller | earlier)": "20.0 * (smaller | earlier) - 0.1 * (places[:, None] - places).abs()",
+                "(1 / look_1.diagonal() - 1).round()": "(smaller | earlier).sum(-1) - 1",
+            },
         ),
         "counts with a sum": (
             "to be written without sum",
@@ -180,6 +183,15 @@ def answers(model, rows):
         "an encoder of encoders": (
             "expected a EncoderBlock, got Encoder",
             {"[block]": "[Encoder([block])]"},
+        ),
+        "runs without gradients": (
+            "the gradients of all runs",
+            {
+                "return Encoder([block] * times)": """
+    encoder = Encoder([block] * times)
+    encoder.forward = torch.no_grad()(encoder.forward)
+    return encoder"""
+            },
         ),
         "frozen, to share it": (
             "changes its input block",
