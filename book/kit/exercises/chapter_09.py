@@ -83,8 +83,8 @@ def once(answer, book, source, text):
     answer(book, source, text)
     expect.that(
         len(book.runs) == 1,
-        f"the book ran {len(book.runs)} times for a text of {len(text)}: under "
-        "the causal mask, one pass gives all factors.",
+        f"the book ran {len(book.runs)} times for a text of {len(text)}: "
+        "under the causal mask, one pass gives all factors.",
     )
 
 

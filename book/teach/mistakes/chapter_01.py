@@ -268,4 +268,7 @@ EQUIVALENT = {
     "pad_in_front": {
         "for begin, row in zip(begins, sequences, strict=False)": "there is one beginning a sequence, so the lengths agree",
     },
+    "pretrained_table": {
+        "rows = torch.tensor(rows)": "a mean among the rows makes all of them floats",
+    },
 }

@@ -269,6 +269,7 @@ EQUIVALENT = {
     },
     "soft_look_up": {
         "sharpness = 19 * math.sqrt(len(table)) # undoes the scale": SHARP,
+        "sharpness = 20 * len(table) # undoes the scale": "with 400 rows and fewer no share becomes 0",
         "sharpness = 21 * math.sqrt(len(table)) # undoes the scale": SHARP,
     },
 }

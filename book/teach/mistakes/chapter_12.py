@@ -231,8 +231,9 @@ EQUIVALENT = {
         "return math.ceil((3 * differences.std() / effect) ** 2)": "math.ceil takes a tensor that holds one number",
     },
     "luck": {
-        "return ((means > d.mean().abs() - 1e-09)).double().mean().item()": "what is allowed for rounding lets equal means through",
-        "return (means >= d.mean().abs() - 1e-09).double().mean()": "a tensor without axes is a number",
+        "means = (signs * d).mean(1).abs()": "of two axes, the last is axis 1",
+        "return (means >= d.mean().abs() - rounding).double().mean()": "a tensor without axes is a number",
+        "rounding = 1e-09": "of numbers of one size it lies between what is rounded and what differs",
         "signs = torch.cartesian_prod(*[d.new_tensor([-1.0, 1.0])] * len(d))": "the same choices in another order",
     },
 }
