@@ -138,7 +138,7 @@ WRONG = {
             },
         ),
         "only the last layer": (
-            "layer 0 still adds something",
+            "must give back its input",
             {"in stack:": "in stack[-1:]:"},
         ),
         "a silenced copy": (

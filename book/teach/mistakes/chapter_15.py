@@ -186,9 +186,9 @@ def linear_encoder(q, k, v, may_attend):
         ),
     },
     "WindowCache": {
-        "the value is a key": (
-            "the keys are averaged",
-            {"v[:, :, 0]": "k[:, :, 0]"},
+        "scales the query where it lies": (
+            "changes what it is given",
+            {"return attention(q,": "return attention(q.mul_(1.5),"},
         ),
         "empty places are attended to": (
             "places that are still empty",

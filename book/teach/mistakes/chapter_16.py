@@ -141,9 +141,11 @@ def key_bias(heads, length):
             "the path ends",
             {"return x + hidden": "return hidden"},
         ),
-        "the usual epsilon": (
-            "take the eps that is given",
-            {"size + eps": "size + 1e-5"},
+        "takes the matrices out of the dictionary": (
+            "changes the dictionary w",
+            {
+                'w[f"self_attn.{name}_proj.weight"].T': 'w.pop(f"self_attn.{name}_proj.weight").T'
+            },
         ),
         "epsilon outside the root": (
             "under the root",
