@@ -309,7 +309,8 @@ def drawn_norms(draw, case):
 
 def with_zeros(draw, case):
     x = draw.normal(*lengths("n d", case), dtype=case.dtype) * case.times
-    return x.masked_fill(draw.mask(*x.shape), 0)
+    x[:, : x.shape[-1] // 2] = 0
+    return x
 
 
 def why_it_speaks(n, join, network):

@@ -172,7 +172,7 @@ def multiplications(length, width):
             },
         ),
         "one number for both": (
-            "other than 2 values",
+            "a list is asked for",
             """
 def multiplications(length, width):
     return 2 * length**2 * width

@@ -157,14 +157,8 @@ def accepted(model, source, guess):
 """,
         ),
         "hands over the guess without BOS": (
-            "without BOS",
+            "yours is compared with one that it has read",
             {"torch.cat([bos, ids[:, :-1]], dim=1)": "ids"},
-        ),
-        "compares each row with the token that it has read": (
-            "that it has read already",
-            {
-                "torch.cat([bos, ids[:, :-1]], dim=1))": "torch.cat([bos, ids], dim=1))[:, 1:]"
-            },
         ),
         "all or nothing": (
             "counts for nothing if one",
