@@ -116,7 +116,7 @@ def test_what_a_known_mistake_gives_is_recognised(task, draws):
 
     asked, missed = description(task), []
     for hint, mistake in known_mistakes(task).items():
-        for seed in draws(1, 5):
+        for seed in draws(1, 20):
             with pytest.raises(Wrong) as found:
                 judge(asked, mistake, Draw(seed, **asked.numbers(0)))
             if hint not in found.value.hint:
