@@ -77,7 +77,8 @@ test-all: lint site .venv/.tests ## 40 minutes | check everything that needs no 
 	  $(COVERAGE) --cov-report= --cov-fail-under=0
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
-	$(PYTEST) tests --dist loadscope --ignore tests/library
+	$(PYTEST) tests/exercises
+	$(PYTEST) tests --dist loadscope --ignore tests/library --ignore tests/exercises
 	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader REALISTIC=1
 
 test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
