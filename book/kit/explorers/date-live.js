@@ -57,7 +57,7 @@
 
     constructor(card, weights) {
       this.card = card;
-      this.model = new Transformer(weights, card.config);
+      this.model = new Transformer(card.config, weights);
     }
 
     /** With the weights of a file, as chapter 11 saves them: those of a
