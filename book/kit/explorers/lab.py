@@ -34,7 +34,7 @@ def small_lab(question: str, first: dict, second: dict | None = None):
         first: the settings of the run.
         second: what is different in a run beside it.
     """
-    start = {"first": first, "second": second or {}}
+    start = {"first": first, "second": second or {}, "two": bool(second)}
     return Explorer(
         "lab-explorer",
         f"<p>{question}</p>\n{tasks([first.get('task', 'sort')])}",

@@ -127,6 +127,9 @@
     batch: [8, 16, 32, 64, 128], steps: [200, 400, 600, 1000, 2000] };
   const headNames = ({ layers, heads }) => range(layers).flatMap((block) =>
     range(heads).map((head) => `${block}.${head}`));
+  /** What a model of these settings has, and can lack. */
+  const partsOf = (all) => [...PARTS.filter((part) =>
+    part !== "causal" || all.answers === "in turn"), ...headNames(all)];
   const taskOf = ({ task, table }) =>
     task === "table" ? ownTask(table) : TASKS[task];
 
@@ -151,7 +154,7 @@
     if (all.task === "table") all.length = most;
     if (!(Number.isInteger(all.length) && all.length >= least
       && all.length <= most)) refuse("length", `${least} to ${most}`);
-    const parts = [...PARTS, ...headNames(all)];
+    const parts = partsOf(all);
     for (const name of ["never", "taken"]) {
       for (const part of all[name]) {
         if (!parts.includes(part)) refuse(name, `some of ${parts.join(", ")}`);
@@ -205,6 +208,7 @@
   }
 
   const WIDTH = 32;
+  const FEW = 100, MANY = 500; // unseen rows: while it learns, and at rest
 
   /** A model on its way through a task. */
   class Run {
@@ -263,15 +267,15 @@
 
     /** Rows that it never trains on, each once; as many as there are. */
     unseen(count) {
-      if (this.tests?.count !== count) {
+      if (!this.tests) {
         const uniform = random(20_26), rows = new Map();
-        for (let n = 0; n < 20 * count && rows.size < count; n++) {
+        for (let n = 0; n < 20 * MANY && rows.size < MANY; n++) {
           const row = this.draw(true, uniform);
           rows.set(String(row), row);
         }
-        this.tests = { count, rows: [...rows.values()] };
+        this.tests = [...rows.values()];
       }
-      return this.tests.rows;
+      return this.tests.slice(0, count);
     }
 
     /** What it says of rows: the likeliest sign at each place, and how sure
@@ -310,8 +314,9 @@
       return { right, of: rows.length };
     }
 
-    /** One row, closely. */
-    look(row = this.unseen(1)[0]) {
+    /** One of the unseen rows, closely. */
+    look(n = 0) {
+      const rows = this.unseen(FEW), row = rows[n % rows.length];
       const { said, sure } = this.say([row]), { signs } = this.task;
       const words = (ids) => Array.from(ids, (id) => id < 0 ? "" : signs[id]);
       const answer = this.task.answer(row);
@@ -347,13 +352,13 @@
     }
   }
 
-  const FEW = 100, MANY = 500; // rows: while it learns, and when it rests
+  const OFTEN = 100, SHARE = 10; // ms; of the time, telling takes a tenth
 
   /** Takes orders, and reports: {step, steps, losses, right, of, look,
    * running, seconds}, or {problem}. slice: milliseconds it may take. */
   class Trainer {
     constructor(report, slice) {
-      Object.assign(this, { report, slice, running: false, told: 0 });
+      Object.assign(this, { report, slice, running: false, next: 0 });
     }
 
     async take({ order, ...given }) {
@@ -361,9 +366,10 @@
         this.running &&= order !== "begin" && order !== "pause";
         if (order === "begin") this.begin(given);
         else if (order === "go") this.go(given);
-        else if (order === "step") this.learn();
+        else if (order === "step") this.finished || this.learn();
         else if (order === "take") this.run.take(given.parts);
-        else if (order === "row") this.row = given.row;
+        else if (order === "more") this.run.settings.steps += given.steps;
+        else if (order === "row") this.row++;
         else if (order === "load") this.run.load(given.buffer);
         else if (order === "save") this.saved = await this.run.save();
         else if (order !== "pause") throw new Error(`${order}: no such order`);
@@ -375,7 +381,7 @@
 
     begin({ settings: given }) {
       this.run = new Run(given);
-      Object.assign(this, { row: undefined, losses: [], seconds: 0 });
+      Object.assign(this, { row: 0, losses: [], seconds: 0 });
     }
 
     learn() {
@@ -389,7 +395,8 @@
     /** pause: milliseconds between two steps, for who wants to look on. */
     go({ pause = 0 }) {
       this.pause = pause;
-      if (this.running) return;
+      if (this.finished) this.tell();
+      if (this.running || this.finished) return;
       this.running = true;
       this.since = performance.now();
       setTimeout(() => this.work(), 0);
@@ -405,23 +412,25 @@
       const now = performance.now();
       this.seconds += (now - this.since) / 1000;
       this.since = now;
-      if (!this.running || now - this.told > 100) this.tell();
+      if (!this.running || now > this.next) this.tell();
       if (this.running) setTimeout(() => this.work(), this.pause);
     }
 
     tell() {
       const { run, losses, running, finished, seconds, saved } = this;
+      const start = performance.now();
       this.report({ step: run.step, steps: run.settings.steps, losses,
         ...run.measure(running ? FEW : MANY), look: run.look(this.row),
         running, finished, seconds, saved });
       this.losses = [];
       this.saved = undefined;
-      this.told = performance.now();
+      const end = performance.now();
+      this.next = end + Math.max(OFTEN, SHARE * (end - start));
     }
   }
 
   globalThis.Trainer = { Adam, CHOICES, DEFAULTS, INTACT, PARTS, Run, TASKS,
-    Trainer, headNames, settings, taskOf };
+    Trainer, headNames, partsOf, settings, taskOf };
   if (inWorker) {
     const trainer = new Trainer((report) => postMessage(report), 60);
     addEventListener("message", ({ data }) => trainer.take(data));
