@@ -43,7 +43,7 @@
           1fr)); }
       svg { user-select: none; }
       .plane { aspect-ratio: 1; max-width: 24rem; margin: 0 auto; }
-      .back text, thead th, th small { fill: var(--muted);
+      .back text, thead th, small { fill: var(--muted);
         color: var(--muted); }
       .query { --hue: var(--c-query); }
       .key { --hue: var(--c-key); }
@@ -57,12 +57,13 @@
       .tip:focus-visible .hold { stroke: var(--fg); stroke-width: 2.5; }
       .tip text { stroke: var(--bg); stroke-width: 3; paint-order: stroke;
         font-weight: 600; }
-      table { width: 100%; }
-      :is(th, td) { padding: 0.15rem 0 0.15rem 0.5rem; border: 0; }
-      th:first-child { min-width: 5.2rem; padding-left: 0; }
-      small { display: block; font-size: 0.75rem; white-space: nowrap; }
-      .number { min-width: 2.9rem; text-align: right; white-space: nowrap; }
-      .length { width: 99%; min-width: 2.5rem; }
+      table { width: 100%; table-layout: fixed; }
+      :is(th, td) { padding: 0.15rem 0; border: 0; }
+      small, thead { font-size: 0.75rem; white-space: nowrap; }
+      small { display: block; }
+      thead td:first-child { width: 4.6rem; }
+      .number { width: 3.1rem; text-align: right; white-space: nowrap; }
+      .length { padding-left: 0.5rem; }
       .bar { width: calc(100% * var(--share)); height: 1.1rem;
         background: var(--hi); box-shadow: -1px 0 var(--edge); }
       .sum { margin: 0.6rem 0; font-variant-numeric: tabular-nums; }
@@ -167,7 +168,8 @@
       return [h("caption", {}, `${this.asker} ${said(this.query)}, length ${
         fixed(length)}`),
       h("thead", {}, h("tr", {}, h("td"), ["shadow", "score", "share"].map(
-        (words) => h("th", { scope: "col", class: "number" }, words)))),
+        (words) => h("th", { scope: "col", class: "number" }, words)),
+      h("td"))),
       h("tbody", {}, this.names.map((name, at) => h("tr", {},
         h("th", { scope: "row" }, name, h("small", {}, said(this.keys[at]))),
         number(length ? fixed(scores[at] / length) : "–"),
