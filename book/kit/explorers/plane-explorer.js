@@ -82,8 +82,9 @@
       this.line = s("svg", { class: "chart", height: 66 });
       this.status = h("p", { role: "status" },
         "Tasks, checked when you let go:");
-      this.open = Object.entries(TASKS[this.asker]).map(([words, isDone], at) =>
-        ({ words, isDone, at, mark: h("b", {}, "open") }));
+      this.open = Object.entries(TASKS[this.asker]).map(
+        ([words, isDone], at) =>
+          ({ words, isDone, at, mark: h("b", {}, "open") }));
       root.append(h("div", { class: "sides" }, this.plane, h("div", {},
         this.part("table", {}, () => this.table),
         this.values && [this.part("p", { class: "sum" }, () => this.sum),
@@ -189,10 +190,10 @@
       const { query, now, now: { scores, length } } = this;
       const half = this.plane.getBoundingClientRect().width / 2;
       const rim = half - EDGE;
-      const unit = this.scale = rim / REACH;
+      this.scale = rim / REACH;
+      const on = ([x, y]) => [this.scale * x, -this.scale * y];
       this.plane.setAttribute("viewBox",
         `${-half} ${-half} ${2 * half} ${2 * half}`);
-      const on = ([x, y]) => [unit * x, -unit * y];
       const path = (kind, from, to) =>
         s("path", { class: kind, d: `M${on(from)}L${on(to)}` });
       const times = (n) => query.map((q) => n * q);
@@ -203,8 +204,8 @@
         range(7, -3).map((n) => [
           path(n ? "grid" : "axis", [n, -REACH], [n, REACH]),
           path(n ? "grid" : "axis", [-REACH, n], [REACH, n]),
-          word(unit * n, half - 6, fixed(n, 0)),
-          word(16 - half, 4 - unit * n, fixed(n, 0), "end")]),
+          word(this.scale * n, half - 6, fixed(n, 0)),
+          word(16 - half, 4 - this.scale * n, fixed(n, 0), "end")]),
         ends.map(([x, y, anchor], at) => word(x, y, this.ends[at], anchor)),
         length ? path("ray", times(-far), times(far)) : [],
         length ? this.keys.map((key, at) => {
