@@ -51,8 +51,8 @@
       .ray { stroke: var(--c-query); stroke-opacity: 0.5; }
       .drop { stroke: var(--c-key); stroke-dasharray: 4 4; }
       .shadow { stroke: var(--fg); stroke-width: 6; stroke-opacity: 0.2; }
-      .tip { fill: var(--hue); cursor: grab; touch-action: none;
-        outline: none; }
+      .tip { display: block; /* else Chromium ignores the next */
+        touch-action: none; fill: var(--hue); cursor: grab; outline: none; }
       .hold { fill-opacity: 0.16; }
       .tip:focus-visible .hold { stroke: var(--fg); stroke-width: 2.5; }
       .tip text { stroke: var(--bg); stroke-width: 3; paint-order: stroke;
@@ -62,7 +62,7 @@
       small, thead { font-size: 0.75rem; white-space: nowrap; }
       small { display: block; }
       thead td:first-child { width: 4.6rem; }
-      .number { width: 3.1rem; text-align: right; white-space: nowrap; }
+      .number { width: 3.4rem; text-align: right; white-space: nowrap; }
       .length { padding-left: 0.5rem; }
       .bar { width: calc(100% * var(--share)); height: 1.1rem;
         background: var(--hi); box-shadow: -1px 0 var(--edge); }
@@ -70,7 +70,7 @@
       .value { fill: var(--c-value); fill-opacity: 0.7; }
       .mean { fill: var(--c-output); stroke: var(--bg); stroke-width: 2; }
       ol { margin: 0; padding-left: 1.4rem; }
-      li b { display: inline-block; min-width: 4.6rem; }`;
+      li b { display: inline-block; min-width: 5rem; }`;
 
     static state = { query: [], keys: [] };
 

@@ -59,16 +59,33 @@ def walk(shown, tip, way):
         shown.press(*[key] * round(2 * abs(steps)))
 
 
-def drag(shown, tip, way):
-    """Move an arrow by its head, held a little beside the tip, by a detour."""
+def stops(shown, tip, way):
+    """Where it is held, a little beside its tip; a detour; where it ends."""
     unit = (shown.element.locator(".plane").bounding_box()["width"] - 48) / 7
     box = tip.locator(".hold").bounding_box()
-    x, y, mouse = box["x"] + 18, box["y"] + 10, shown.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    mouse.move(x - 300, y - 300)
-    mouse.move(x + way[0] * unit + 4, y - way[1] * unit - 4)
-    mouse.up()
+    x, y = box["x"] + 18, box["y"] + 10
+    end = x + way[0] * unit + 4, y - way[1] * unit - 4
+    return [(x, y), (x - 150, y - 150), end]
+
+
+def drag(shown, tip, way):
+    start, *rest = stops(shown, tip, way)
+    shown.page.mouse.move(*start)
+    shown.page.mouse.down()
+    for stop in rest:
+        shown.page.mouse.move(*stop)
+    shown.page.mouse.up()
+
+
+def swipe(shown, tip, way):
+    """Move an arrow by a finger, which does not scroll the page."""
+    tip.scroll_into_view_if_needed()
+    cdp = shown.page.context.new_cdp_session(shown.page)
+    kind, places = "touchStart", stops(shown, tip, way)
+    for points in [[{"x": x, "y": y}] for x, y in places] + [[]]:
+        event = {"type": kind if points else "touchEnd", "touchPoints": points}
+        cdp.send("Input.dispatchTouchEvent", event)
+        kind = "touchMove"
 
 
 @pytest.mark.parametrize("asker", TRIES)
@@ -88,12 +105,12 @@ def test_what_it_shows_is_what_torch_computes(show, asker, few):
             close(number(mean), shares @ CELSIUS, 0.051)
 
 
-@pytest.mark.parametrize("go", [walk, drag])
+@pytest.mark.parametrize("go", [walk, drag, swipe])
 @pytest.mark.parametrize("asker", TRIES)
 def test_a_task_is_ticked_when_it_is_solved(show, asker, go):
     """Not at the start, nor by a near miss; then it stays so."""
     for at, tries in enumerate(TRIES[asker]):
-        shown = show(sample(asker))
+        shown = show(sample(asker), touch=go is swipe)
         first = shown.value
         names = MENU if asker == "dessert" else WINDS
         starts = dict(zip(names, first["keys"], strict=True))
