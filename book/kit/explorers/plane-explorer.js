@@ -57,16 +57,17 @@
       .tip:focus-visible .hold { stroke: var(--fg); stroke-width: 2.5; }
       .tip text { stroke: var(--bg); stroke-width: 3; paint-order: stroke;
         font-weight: 600; }
-      table { width: 100%; table-layout: fixed; }
+      table { width: 100%; table-layout: fixed; font-size: 0.85rem; }
       :is(th, td) { padding: 0.15rem 0; border: 0; }
       small, thead { font-size: 0.75rem; white-space: nowrap; }
       small { display: block; }
       thead td:first-child { width: 4.6rem; }
-      .number { width: 3.4rem; text-align: right; white-space: nowrap; }
+      .number { width: 3.5rem; text-align: right; white-space: nowrap; }
       .length { padding-left: 0.5rem; }
       .bar { width: calc(100% * var(--share)); height: 1.1rem;
         background: var(--hi); box-shadow: -1px 0 var(--edge); }
       .sum { margin: 0.6rem 0; font-variant-numeric: tabular-nums; }
+      .sum b { display: block; }
       .value { fill: var(--c-value); fill-opacity: 0.7; }
       .mean { fill: var(--c-output); stroke: var(--bg); stroke-width: 2; }
       ol { margin: 0; padding-left: 1.4rem; }
@@ -182,8 +183,8 @@
     get sum() {
       const terms = this.values.map((value, at) =>
         `${fixed(this.now.shares[at])} · ${value}`);
-      return [`${terms.join(" + ")} = `,
-        h("b", {}, `${fixed(this.now.mean, 1)} ${this.unit}`)];
+      return [terms.join(" + "),
+        h("b", {}, `= ${fixed(this.now.mean, 1)} ${this.unit}`)];
     }
 
     draw() {
