@@ -62,7 +62,7 @@
       small, thead { font-size: 0.75rem; white-space: nowrap; }
       small { display: block; }
       thead td:first-child { width: 4.6rem; }
-      .number { width: 3.5rem; text-align: right; white-space: nowrap; }
+      .number { text-align: right; white-space: nowrap; }
       .length { padding-left: 0.5rem; }
       .bar { width: calc(100% * var(--share)); height: 1.1rem;
         background: var(--hi); box-shadow: -1px 0 var(--edge); }
