@@ -28,6 +28,7 @@
     return `${a}+${b} → ${String(a + b).padStart(2, "0")}`;
   }).join("\n");
   const KINDS = ["first", "second"];
+  const CALM = matchMedia("(prefers-reduced-motion: reduce)");
   const word = (part) => WORDS[part]
     ?? `block ${part.replace(".", ", head ")}`;
   const percent = ({ right, of }) => `${(100 * right / of).toFixed(1)}%`;
@@ -452,7 +453,10 @@
       run.pace = [...run.pace ?? [], [step, seconds]].slice(-20);
       if (saved) this.keep(saved);
       if (this.running && this.finished) this.running = false;
-      if (this.painting) return;
+      // Who wants no motion sees what has changed once in two seconds.
+      const rests = CALM.matches && this.running && Date.now() < this.calm;
+      if (this.painting || rests) return;
+      this.calm = Date.now() + 2000;
       this.painting = requestAnimationFrame(() => {
         this.painting = null;
         this.paint();
@@ -535,8 +539,8 @@
     /** The result in words; nothing while it runs. */
     say() {
       const results = this.shown.filter(({ last }) => last?.step).map((run) =>
-        `${this.name(run)}, seed ${this.of("first").seed}: after ${run.last.step} `
-        + `steps ${percent(run.last)} of ${run.last.of} unseen rows are right.`
+        `${this.name(run)}, seed ${this.of("first").seed}: after `
+        + `${run.last.step} steps ${percent(run.last)} of ${run.last.of} unseen rows are right.`
       );
       const words = this.running ? "" : results.join(" ");
       if (this.said.textContent !== words) this.said.textContent = words;
@@ -593,36 +597,40 @@
         + `right, and loss, by step. ${ends.join(", ")}`);
     }
 
-    /** One unseen row, and where the heads look. */
+    /** One unseen row, and where the heads look; before there is one, as much
+     * room. */
     paintLooks() {
       if (!this.lines) return;
       this.ink = getComputedStyle(this.plot).color;
-      this.lines.replaceChildren(...this.shown.filter(({ last }) => last)
-        .map((run) => this.looks(run)));
+      this.lines.replaceChildren(...this.shown.map((run) => this.looks(run)));
     }
 
-    looks({ kind, last: { look } }) {
-      const { row, said, sure, answer, read, heads } = look;
-      const cells = (words, ids, mark) => h("tr", {},
-        h("th", { scope: "row" }, words), ids.map((sign, i) =>
-          h("td", { class: mark && answer[i] && sign !== answer[i] && "wrong",
-            title: mark && answer[i] ? `${(100 * sure[i]).toFixed(0)}% sure`
-              : null }, mark && !answer[i] ? "" : sign)));
+    looks({ kind, last }) {
+      const all = this.of(kind), blank = Array(all.length).fill("");
+      const { row, said, sure, answer, heads } = last?.look
+        ?? { row: blank, said: blank, answer: blank, heads: [] };
+      const cells = (words, signs, mark) => h("tr", {},
+        h("th", { scope: "row" }, words), signs.map((sign, i) => {
+          const counts = !mark || answer[i] !== "";
+          return h("td", { class: counts && mark && sign !== answer[i]
+            && "wrong", title: counts && mark && sure
+            ? `${(100 * sure[i]).toFixed(0)}% sure` : null },
+          counts ? sign : "");
+        }));
       const caption = `An unseen row${this.two ? `, ${kind} run` : ""}`;
-      const names = partsOf(this.of(kind)).filter((part) => !WORDS[part]);
+      const names = partsOf(all).filter((part) => !WORDS[part]);
       return h("div", {}, wide(row.length, caption, h("table",
         { class: "row" }, h("caption", {}, caption), h("tbody", {},
           cells("reads", row), cells("says", said, true),
           cells("right", answer)))),
-      h("div", { class: "heads" }, heads.map((table, n) => h("figure", {},
-        this.map(table, `${word(names[n])}: where each place looks`),
-        h("figcaption", {}, this.of(kind).layers > 1 ? word(names[n])
-          : `head ${n}`)))));
+      h("div", { class: "heads" }, names.map((name, n) => h("figure", {},
+        this.map(heads[n] ?? [[]], `${word(name)}: where each place looks`),
+        h("figcaption", {}, all.layers > 1 ? word(name) : `head ${n}`)))));
     }
 
     /** A head's weights: rows ask, columns answer. */
     map(table, words) {
-      const canvas = h("canvas", { width: table[0].length,
+      const canvas = h("canvas", { width: table[0].length || 1,
         height: table.length, role: "img", "aria-label": words });
       const pen = canvas.getContext("2d");
       pen.fillStyle = this.ink;
