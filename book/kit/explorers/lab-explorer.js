@@ -540,8 +540,8 @@
     say() {
       const results = this.shown.filter(({ last }) => last?.step).map((run) =>
         `${this.name(run)}, seed ${this.of("first").seed}: after `
-        + `${run.last.step} steps ${percent(run.last)} of ${run.last.of} unseen rows are right.`
-      );
+        + `${run.last.step} steps ${percent(run.last)} of ${run.last.of} `
+        + "unseen rows are right.");
       const words = this.running ? "" : results.join(" ");
       if (this.said.textContent !== words) this.said.textContent = words;
       this.warned.hidden = !this.problem;
