@@ -208,12 +208,10 @@
   /** An explorer has `build(root)`, and `update()`, which draws it. What a
    * reader chose stands in the fields that `state` names, with their values
    * at first. What the page gives as data-…, in JSON, are fields, too, and
-   * what it gives as data-start are those of the state. `fullest` has states
-   * in which there is most to see: room for them is kept, see `reserve`. */
+   * what it gives as data-start are those of the state. */
   class Base extends HTMLElement {
     static css = "";
     static state = {};
-    static fullest = [];
 
     connectedCallback() {
       if (this.shadowRoot) return;
@@ -267,16 +265,19 @@
       this.refresh();
     }
 
-    /** The frame is as high as the fullest state, at this width: what stands
-     * below does not move under a reader's hand. */
+    /** States in which there is most to see. */
+    get fullest() { return []; }
+
+    /** The frame is as high as the highest of them at this width, so that
+     * nothing below it moves under a reader's hand. */
     reserve(root) {
-      const { fullest } = this.constructor;
+      const { fullest } = this;
       if (!fullest.length || !this.clientWidth) return;
       root.style.height = "";
       const now = this.value;
       const heights = [now, ...fullest].map((state) => {
         this.value = { ...this.start, ...state };
-        return root.offsetHeight;
+        return Math.ceil(root.getBoundingClientRect().height);
       });
       this.value = now;
       root.style.height = `${Math.max(...heights)}px`;

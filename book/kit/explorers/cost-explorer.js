@@ -20,13 +20,13 @@
       .sliders [type="range"] { width: 100%; }
       .answer { min-height: 3em; margin: 0.6rem 0; font-weight: 600; }
       .bar { position: relative; display: flex; height: 2.2rem;
-        margin-top: 1.6rem; background: var(--panel); }
+        margin-top: 0.6rem; background: var(--panel); }
       .bar, .swatch { forced-color-adjust: none; }
       .bar > span { width: calc(var(--share) * 100%); overflow: hidden; }
       .card { position: absolute; inset: -0.4rem auto -0.4rem 0;
         width: calc(var(--share) * 100%);
-        border: 2px solid var(--fg); border-radius: 4px; }
-      .name { font-size: 0.8rem; }
+        outline: 2px solid var(--fg); border-radius: 4px; }
+      .small { color: var(--muted); font-size: 0.8rem; }
       .weights { background: var(--edge); }
       .cache { background: repeating-linear-gradient(45deg,
         var(--c-key) 0 4px, var(--bg) 4px 7px); }
@@ -55,11 +55,11 @@
           this.toggle("whole", "store the table of scores")),
         this.part("p", { class: "answer", role: "status" },
           () => this.answer),
-        h("div", { class: "name" }, "outlined: the card, 80 GB"),
+        h("div", { class: "small" }, "outlined: the card, 80 GB"),
         this.part("div", { class: "bar", "aria-hidden": "true" },
           () => this.bar),
         this.part("table", {}, () => this.table),
-        h("p", { class: "name" }, `d = ${grouped(d)}, H = ${heads} heads, `
+        h("p", { class: "small" }, `d = ${grouped(d)}, H = ${heads} heads, `
           + `L = ${layers} layers. 1 GB is 10⁹ bytes.`));
     }
 
@@ -98,7 +98,7 @@
     get table() {
       const row = (name, formula, size) => h("tr", {},
         h("th", { scope: "row" }, h("span", { class: `swatch ${name}` }), name,
-          " ", h("span", { class: "name formula" }, formula)),
+          " ", h("span", { class: "small formula" }, formula)),
         h("td", { "data-cost": name }, bytes(size)));
       return [...this.parts.map((part) => row(...part)),
         row("together", "", this.all)];

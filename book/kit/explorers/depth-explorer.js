@@ -16,7 +16,7 @@
       return size >= 100 ? size.toFixed(0) : size.toPrecision(3);
     }
     const [digits, exponent] = size.toExponential(1).split("e");
-    return `${digits} · 10${raised(Number(exponent))}`;
+    return `${digits}\u00a0·\u00a010${raised(Number(exponent))}`;
   };
 
   define("depth-explorer", class extends Base {
@@ -34,7 +34,8 @@
       }`;
 
     static state = { arrangement: "no residual", depth: 24 };
-    static fullest = [{ arrangement: "no residual", depth: 48 }];
+
+    get fullest() { return [{ depth: 48 }]; }
 
     build(root) {
       const names = Object.keys(this.runs);
@@ -87,7 +88,7 @@
         ...axes({ x, y, left: LEFT, right: width - RIGHT, bottom,
           levels: range(high - low + 1, low).filter((n) => n % step === 0),
           level: power, scale: blocks.filter(Number.isInteger),
-          name: "gradient after block …, on its way back ←" }),
+          name: "block, on the way back ←" }),
         ...this.shown.map((name) => this.line(name, x, y)).reverse());
     }
 

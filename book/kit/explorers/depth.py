@@ -31,7 +31,8 @@ def depth_explorer(path: str) -> Explorer:
             for name, by_depth in runs.items()
         },
     )
-    return Explorer("depth-explorer", fallback, runs=runs, seeds=record["seeds"])
+    seeds = record["seeds"]
+    return Explorer("depth-explorer", fallback, runs=runs, seeds=seeds)
 
 
 def as_number(size: float) -> str:

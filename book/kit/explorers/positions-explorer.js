@@ -25,7 +25,7 @@
       d: `M${start}L${cx},${cy}` }), s("circle", { class: "tip", cx, cy, r }));
 
   define("positions-explorer", class extends Base {
-    static title = "What does a dot product know of the places?";
+    static title = "Places as clocks";
     static css = `
       .sliders { --said: 2.5rem; }
       .clocks { display: grid; gap: 0.3rem; margin: 0.6rem 0;
@@ -50,7 +50,8 @@
       }`;
 
     static state = { place: 20, distance: 1 };
-    static fullest = [{ place: 80, distance: -20 }];
+
+    get fullest() { return [{ place: LAST, distance: -FAR }]; }
 
     build(root) {
       root.append(

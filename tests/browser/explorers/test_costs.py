@@ -55,9 +55,7 @@ def test_parts_and_answer_are_those_of_the_library_and_torch(shown, few):
         shown.set(length=length, groups=groups, number=each, whole=whole)
         wanted = {
             "weights": LAYERS * each * weights(groups),
-            "cache": cache_bytes(
-                length, LAYERS, groups, WIDTH // HEADS, each
-            ),
+            "cache": cache_bytes(length, LAYERS, groups, WIDTH // HEADS, each),
             "scores": each * HEADS * length**2 * whole,
         }
         together = sum(wanted.values())

@@ -16,7 +16,7 @@ KEYS = [
 ]
 SAME = (
     "The same distance, 20 places on: the turned dot products are equal, the "
-    "added ones differ by 0.81."
+    "added ones differ by 0.82."
 )
 SAYS = [
     ({"distance": -7}, "output", ["20", "−7"]),
