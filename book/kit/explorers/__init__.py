@@ -9,6 +9,7 @@ A new one is a module with one function, `<name>_explorer`, which returns
 library, attributes are JSON. `<tag>.js` is a plain script on `core.js`:
 `static state` has the fields that a reader chooses, `build(root)` makes it,
 `update()` draws it; what is made anew keeps the focus by its `data-key`.
+`fullest` gives states that need most room: the frame keeps that height.
 `this.slider`, `toggle`, `choice` and `select` make controls, `this.part` what
 is drawn each time; colours are `var(--fg)`, `--hi`, `--c-query`. The chapter
 has a sentence that says what to do, a cell with that one call and the tags

@@ -6,7 +6,7 @@
   const PRUNED = 2, WIDEST = 6, LIMIT = 16;
   const OWN = "a date of yours";
   // A box, and from one to the next; heights are tenths of a rem.
-  const BOX = { width: 62, height: 30 }, NEXT = { width: 68, height: 46 };
+  const BOX = { width: 62, height: 30 }, NEXT = { width: 68, height: 40 };
 
   define("beam-explorer", class extends Base {
     static title = "Beam search";
@@ -15,18 +15,19 @@
       .frame { --next: 6.8rem; }
       .tree { position: relative; margin: 0.3rem 0 0 2.4rem;
         width: calc(var(--cols) * var(--next));
-        height: calc(var(--rows) * 4.6rem - 1.6rem); }
+        height: calc(var(--rows) * 4rem - 1rem); }
+      .scroll { height: 32rem; overflow: auto; }
       .tree svg { position: absolute; inset: 0; width: 100%; height: 100%; }
       .tree path { fill: none; stroke: var(--edge); stroke-width: 1.5; }
       .tree path.pruned { stroke-dasharray: 3 3; opacity: 0.7; }
       .tree path.on { stroke: var(--hi); stroke-width: 3; }
       .line { display: contents; }
       .line > .name { position: absolute; left: -2.4rem; width: 2rem;
-        top: calc(var(--row) * 4.6rem + 0.8rem); text-align: right;
+        top: calc(var(--row) * 4rem + 0.8rem); text-align: right;
         font-size: 0.8rem; }
       .box { position: absolute; height: 3rem; padding: 0;
         width: calc(var(--next) * 62 / 68);
-        left: calc(var(--col) * var(--next)); top: calc(var(--row) * 4.6rem);
+        left: calc(var(--col) * var(--next)); top: calc(var(--row) * 4rem);
         overflow: hidden; font: 0.8rem/1.25 var(--code); }
       .box b { display: block; font-size: 0.85rem; font-weight: 400; }
       .box u { font-weight: 700; text-decoration: none; color: var(--hi); }
@@ -46,6 +47,11 @@
 
     static state = { source: "", text: "", width: 3, penalty: false,
       step: Infinity, row: Infinity, col: 0 };
+
+    get fullest() {
+      return [OWN, ...Object.keys(this.trees)].map((source) => ({ source,
+        width: WIDEST, penalty: true, step: Infinity, row: Infinity }));
+    }
 
     build(root) {
       Object.assign(this, { steps: [], failed: "", live: null });
@@ -109,6 +115,7 @@
         [this.row, this.col] = [Infinity, 0];
       }
       super.put(name, value);
+      if (name !== "col") this.drawn.scrollTop = this.drawn.scrollHeight;
     }
 
     async ask(text) {
@@ -175,7 +182,7 @@
       this.drawn.replaceChildren(h("div", { class: "tree", "--cols": cols,
         "--rows": steps.length },
       s("svg", { viewBox: `0 0 ${cols * NEXT.width} ${
-        steps.length * NEXT.height - 16}`, "aria-hidden": "true",
+        steps.length * NEXT.height - 10}`, "aria-hidden": "true",
       preserveAspectRatio: "none" },
       steps.flatMap((found, row) => found.map((one, col) =>
         this.edge(one, row, col, on)))),

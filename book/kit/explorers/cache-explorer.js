@@ -91,7 +91,9 @@
         .counts { font-size: 0.8rem; }
       }`;
 
-    static state = { length: 6, width: 64, step: 4 };
+    static state = { width: 64, step: 4 };
+
+    get fullest() { return [{ width: 1024, step: this.length }]; }
 
     build(root) {
       this.back = button("◀ Back", () => this.go(this.step - 1));
@@ -103,9 +105,8 @@
       root.append(
         h("div", { class: "controls" },
           h("div", { class: "buttons" }, this.back, this.next, this.run),
-          this.slider("step", "Step", () => range(this.length, 1),
+          this.slider("step", "Step", range(this.length, 1),
             (step) => `${step} of ${this.length}`),
-          this.slider("length", "Text length", range(this.tokens.length, 1)),
           this.select("width", "Width", { 16: "16", 64: "64", 256: "256",
             1024: "1,024" })),
         this.said, this.panels, this.legend(), this.counts,
@@ -114,6 +115,8 @@
           + "the queries q and contexts c."));
       this.onkeydown = (event) => this.key(event);
     }
+
+    get length() { return this.tokens.length; }
 
     disconnectedCallback() { this.play(false); }
 
@@ -171,13 +174,11 @@
     }
 
     update() {
-      this.length = Math.min(this.length, this.tokens.length);
-      this.step = Math.min(this.step, this.length);
       super.update();
       // `disabled` would take the keyboard's place away.
       this.back.ariaDisabled = String(this.step === 1);
       this.next.ariaDisabled = String(this.step === this.length);
-      this.run.hidden = still.matches || this.length === 1;
+      this.run.hidden = still.matches;
       this.panels.replaceChildren(this.panel(0), this.panel(1));
       this.count();
     }
@@ -190,7 +191,7 @@
 
     /** Keys and values above the scores, queries and outputs beside them. */
     panel(way) {
-      const tokens = this.tokens.slice(0, this.length), t = this.step;
+      const { tokens, step: t } = this;
       const head = (scope, words, i, role = "") => h("th", { scope,
         class: `${role}${i === t - 1 ? " now" : ""}` }, words);
       const above = (name, role, letter) => h("tr", {},

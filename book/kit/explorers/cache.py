@@ -7,16 +7,13 @@ d times d, scores and weighted means.
 from kit.explorers import Explorer, table
 from lib.efficient import cache_bytes
 
-WIDTH, LENGTH, STEP = 64, 6, 4  # d_model, tokens and step, at first
+WIDTH = 64  # d_model, at first
 
 
 def cache_explorer(tokens: list[str]) -> Explorer:
-    """A text that is read token by token, without a cache and with one.
-
-    A reader may choose how much of it is read.
-    """
+    """A text that is read token by token, without a cache and with one."""
     rows, without, with_cache = {}, 0, 0
-    for t, token in enumerate(tokens[:LENGTH], start=1):
+    for t, token in enumerate(tokens, start=1):
         without += multiplications(t, t)
         with_cache += multiplications(1, t)
         kept = cache_bytes(t, layers=1, kv_heads=1, d_head=WIDTH, number=1)
@@ -28,9 +25,7 @@ def cache_explorer(tokens: list[str]) -> Explorer:
         ["step", "without a cache", "with a cache", "kept with a cache"],
         rows,
     )
-    return Explorer(
-        "cache-explorer", fallback, tokens=tokens, length=LENGTH, step=STEP
-    )
+    return Explorer("cache-explorer", fallback, tokens=tokens)
 
 
 def multiplications(rows: int, keys: int) -> int:

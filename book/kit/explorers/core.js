@@ -83,7 +83,8 @@
     .frame {
       padding: 0.8rem 1rem 1rem; border: 1px solid var(--rule);
       border-radius: 8px; background: var(--bg); color: var(--fg);
-      font: 0.9rem/1.5 var(--font); overflow-wrap: break-word;
+      font: 0.9rem/1.5 var(--font); overflow: auto;
+      overflow-wrap: break-word;
     }
     .head { display: flex; gap: 0.2rem 1rem; align-items: baseline;
       margin-bottom: 0.6rem; }
@@ -239,6 +240,10 @@
         this.build(root);
         this.update();
         this.start = this.value;
+        const head = root.firstChild; // its height depends on nothing else
+        const reserve = () => this.reserve(root);
+        new ResizeObserver(reserve).observe(head);
+        document.fonts.ready.then(reserve);
         this.setAttribute("data-ready", "");
       } catch (error) { // what stands in the page shows again
         root.remove();
@@ -258,6 +263,24 @@
         if (name in given) this[name] = structuredClone(given[name]);
       }
       this.refresh();
+    }
+
+    /** States in which there is most to see. */
+    get fullest() { return []; }
+
+    /** The frame is as high as the highest of them at this width, so that
+     * nothing below it moves under a reader's hand. */
+    reserve(root) {
+      const { fullest } = this;
+      if (!fullest.length || !this.clientWidth) return;
+      root.style.height = "";
+      const now = this.value;
+      const heights = [now, ...fullest].map((state) => {
+        this.value = { ...this.start, ...state };
+        return Math.ceil(root.getBoundingClientRect().height);
+      });
+      this.value = now;
+      root.style.height = `${Math.max(...heights)}px`;
     }
 
     /** Draw from the state; explorers add to it. */

@@ -43,6 +43,10 @@
       input[type="file"] { max-width: 100%; }
       details { margin-top: 0.6rem; padding-top: 0.4rem;
         border-top: 1px solid var(--rule); }
+      [inert] { opacity: 0.6; }
+      .rows { height: 20rem; overflow: auto; }
+      .found { height: 9rem; overflow: auto; }
+      @container (max-width: 38rem) { .note { min-height: 4.5em; } }
       summary { min-height: 1.75rem; cursor: pointer; font-weight: 600; }
       .beams td, .beams th { padding: 0.1rem 0.6rem 0.1rem 0;
         text-align: right; }
@@ -63,7 +67,8 @@
       this.text = this.examples[0].text;
       this.run();
       this.tiles = h("div");
-      this.look = h("div", { class: "scroll", tabindex: 0, role: "group",
+      this.look = h("div", { class: this.compact ? "scroll" : "scroll rows",
+        tabindex: 0, role: "group",
         "aria-label": "Attention weights" });
       this.side = h("div", { class: "side" }, this.look, h("div", {},
         h("div", { class: "name" }, "likeliest tokens here"),
@@ -226,7 +231,7 @@
 
     viewing() {
       const view = this.select("view", "attention", VIEWS);
-      this.redraws.push(() => { view.hidden = !this.live; });
+      this.redraws.push(() => { view.inert = !this.live; });
       const heads = this.result.cross.map((_, n) => [`head ${n}`, `${n}`]);
       return h("div", { class: "controls" }, view,
         this.choice("head", "head",
@@ -241,8 +246,7 @@
         "can also see the other attentions, take parts away, search with " +
         "beams, and try weights of your own.");
       this.redraws.push(() => {
-        more.hidden = Boolean(this.live);
-        for (const panel of made) panel.hidden = !this.live;
+        for (const panel of made) panel.inert = !this.live;
       });
       return [more, ...made];
     }
@@ -282,9 +286,10 @@
           () => this.put("picked", n), { "data-key": `beam ${n}`,
             "aria-pressed": String(n === this.picked) })),
         h("td", {}, fixed(beam.logP, 3)), h("td", {}, fixed(beam.score, 3)));
-      const list = this.part("div", {}, () => this.result.beams.length
-        ? h("table", { class: "beams" }, h("tr", {}, header),
-          this.result.beams.map(row)) : "");
+      const list = this.part("div", { class: "found" }, () =>
+        this.result.beams.length
+          ? h("table", { class: "beams" }, h("tr", {}, header),
+            this.result.beams.map(row)) : "");
       return ["Greedy or beam search",
         this.slider("width", "beams", range(8, 1),
           (n) => (n === 1 ? "1, greedy" : `${n}`)), list];

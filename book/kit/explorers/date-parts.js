@@ -31,7 +31,7 @@
     .look { position: relative; table-layout: fixed; line-height: 1.25;
       width: min(100%, calc(2.2rem + var(--n) * 1.5rem));
       min-width: calc(2.2rem + var(--n) * 0.6rem); }
-    .look th { padding: 0; text-align: center; font: 0.8rem var(--code); }
+    .look th { padding: 0; text-align: center; font: 0.8rem/1.25 var(--code); }
     .look th:first-child { width: 2.2rem; padding-right: 0.4rem;
       text-align: right; white-space: nowrap; }
     .look td { padding: 0; border: 1px solid var(--bg);

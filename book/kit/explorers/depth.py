@@ -1,4 +1,4 @@
-"""Sizes and gradients through a deep stack, from recorded runs: chapter 7.
+"""What arrives at the first of many blocks, from recorded runs: chapter 7.
 
 Not taught. The runs are those of benchmarks/depth.py.
 """
@@ -13,24 +13,26 @@ DEPTH = 24  # blocks, at first
 
 
 def depth_explorer(path: str) -> Explorer:
-    """An arrangement of residual and norm, and a number of blocks, to choose.
+    """Gradients in an arrangement of residual and norm, against pre-norm.
 
     Args:
         path: the record of `make bench`.
     """
     record = json.loads(Path(path).read_text(encoding="utf-8"))
-    rows = {}
-    for name, by_depth in record["runs"].items():
-        mean = {k: m["mean"] for k, m in by_depth[str(DEPTH)].items()}
-        top, bottom = mean["size"][-1], mean["gradient"][0]
-        rows[name] = [as_number(10**top), as_number(10**bottom)]
+    runs = {
+        name: {depth: kinds["gradient"] for depth, kinds in by_depth.items()}
+        for name, by_depth in record["runs"].items()
+    }
     fallback = table(
         f"A stack of {DEPTH} new blocks, a gradient of 1 put on its output",
-        ["blocks with", "size of the output", "gradient at the input"],
-        rows,
+        ["blocks with", "gradient at the input"],
+        {
+            name: [as_number(10 ** by_depth[str(DEPTH)]["mean"][0])]
+            for name, by_depth in runs.items()
+        },
     )
-    first = {"arrangement": "no residual", "depth": DEPTH}
-    return Explorer("depth-explorer", fallback, record=record, **first)
+    seeds = record["seeds"]
+    return Explorer("depth-explorer", fallback, runs=runs, seeds=seeds)
 
 
 def as_number(size: float) -> str:

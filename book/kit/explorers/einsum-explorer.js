@@ -59,22 +59,26 @@
       input[type=text] { width: 12rem; font-family: var(--code); }
       .warn, .rule { margin: 0; }
       .warn:not(:empty) { margin-bottom: 0.4rem; }
-      .tensors { display: flex; flex-wrap: wrap; gap: 0.9rem 2rem;
-        align-items: flex-start; margin: 0.8rem 0; }
-      caption { padding: 0 0.2rem 0.2rem; white-space: nowrap; }
+      .tensors { display: flex; flex-wrap: wrap; gap: 0.9rem 1.3rem;
+        align-items: flex-start; margin: 0.8rem 0; max-height: 21rem;
+        font-size: 0.8rem; }
+      .tensors, .sum, pre { overflow: auto; }
+      pre { max-height: 9rem; }
+      .sum { max-height: 7rem; }
+      caption { padding: 0 0.2rem 0.2rem; }
       caption code, .sum > code { color: var(--fg); font-weight: 600; }
       caption code { font-size: 0.85rem; }
-      th { padding: 0 0.25rem; color: var(--muted); text-align: center;
+      caption code { white-space: nowrap; }
+      th { padding: 0 0.3rem 0 0.1rem; color: var(--muted); text-align: center;
         font-size: 0.75rem; white-space: nowrap; }
       td { padding: 1px; }
-      td span { display: grid; place-items: center; min-width: 1.75rem;
-        height: 1.75rem; padding: 0 0.2rem; border-radius: 4px;
+      td span { display: grid; place-items: center; min-width: 1.5rem;
+        height: 1.6rem; border-radius: 4px;
         background: var(--panel); }
       .across { padding-left: 0.7rem; }
       .down > * { padding-top: 0.7rem; }
       @container (max-width: 30rem) {
-        .tensors { column-gap: 1.4rem; font-size: 0.8rem; }
-        td span { min-width: 1.5rem; padding: 0; }
+        .sum { max-height: 9rem; }
         td { padding: 1px 0.5px; }
         .across { padding-left: 0.5rem; }
       }
@@ -127,6 +131,10 @@
         this.part("p", { class: "rule" }, () => this.rule(this.parts)),
         this.tensors, this.sum, this.said,
         this.part("pre", {}, () => this.loop(this.parts)));
+    }
+
+    get fullest() {
+      return ["nhid,nhjd->nhij", "ij,lk->ik"].map((equation) => ({ equation }));
     }
 
     get pattern() {
@@ -243,7 +251,7 @@
         h("table", cells ? {} : { role: "grid",
           "aria-label": `${title}: pick a cell`,
           onkeydown: (event) => this.walk(event, grid) },
-        h("caption", {}, h("code", {}, title), ` ${sizes.join(" × ")}`),
+        h("caption", {}, h("code", {}, title), ` ${sizes.join("\u00a0×\u00a0")}`),
         h("thead", {}, this.head(letters, sizes, grid[0])),
         h("tbody", {}, grid.map((row) => h("tr", { class:
           begins(row[0], down) && "down" }, side(row[0]), row.map(cell))))));

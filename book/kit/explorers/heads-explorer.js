@@ -3,7 +3,7 @@
 // with a view, which only reads the numbers in the order of the memory.
 (() => {
   const { h, range, wide, Base, define } = globalThis.Explorer;
-  const MOST = { batch: 2, length: 6, heads: 4, d_head: 3 };
+  const MOST = { length: 4, heads: 4, d_head: 2 };
 
   define("heads-explorer", class extends Base {
     static title = "Split and merge";
@@ -17,10 +17,9 @@
       .way > p { margin: 0 0 0.3rem; }
       .way p code { font-weight: 600; }
       .way small { color: var(--muted); font-size: 0.8rem; }
+      .note { min-height: 4.5em; }
       .sheets { display: flex; flex-wrap: wrap; gap: 0.5rem 1.2rem; }
       table { font-size: 0.8rem; }
-      caption { padding: 0 0 0.1rem; font-size: 0.75rem;
-        white-space: nowrap; }
       th { padding: 0 0.4rem 0 0; font-size: 0.75rem; text-align: right; }
       thead th { padding: 0; color: var(--muted); text-align: center; }
       tbody th { min-width: 3.2rem; }
@@ -35,9 +34,16 @@
       .first { border-left-width: 6px; }
       td.on { box-shadow: inset 0 0 0 2px var(--fg); font-weight: 700; }
       th.warn { font-weight: 600; }
-      @container (max-width: 30rem) { legend { width: 100%; } }`;
+      @container (max-width: 30rem) {
+        legend { width: 100%; }
+        .note { min-height: 7.5em; }
+      }`;
 
     static state = { task: "split", number: 0, ...MOST };
+
+    get fullest() {
+      return ["split", "merge"].map((task) => ({ ...MOST, task, number: 18 }));
+    }
 
     build(root) {
       this.ways = h("div");
@@ -63,25 +69,23 @@
     }
 
     get total() {
-      return this.batch * this.length * this.heads * this.d_head;
+      return this.length * this.heads * this.d_head;
     }
 
     /** Whose number is it, and which of its head's? */
     owner(number) {
-      const { length, heads, d_head } = this;
-      const row = Math.floor(number / (heads * d_head));
+      const { heads, d_head } = this;
       const column = number % (heads * d_head);
-      return { sentence: Math.floor(row / length), word: row % length, column,
+      return { word: Math.floor(number / (heads * d_head)), column,
         head: Math.floor(column / d_head), entry: column % d_head };
     }
 
     /** The numbers of all three tensors, in the order of their axes. */
     get found() {
-      const { task, batch, length, heads, d_head } = this;
+      const { task, length, heads, d_head } = this;
       const plate = range(this.total);
-      const sheets = range(batch).flatMap((b) => range(heads).flatMap((k) =>
-        range(length).flatMap((l) => range(d_head).map((d) =>
-          ((b * length + l) * heads + k) * d_head + d))));
+      const sheets = range(heads).flatMap((k) => range(length).flatMap((l) =>
+        range(d_head).map((d) => (l * heads + k) * d_head + d)));
       const [source, right] = task === "split" ? [plate, sheets] :
         [sheets, plate];
       const wrong = source; // the same order of memory, another shape
@@ -92,10 +96,10 @@
     update() {
       this.number = Math.min(this.number, this.total - 1);
       super.update();
-      const { task, batch, length, heads, d_head } = this;
+      const { task, length, heads, d_head } = this;
       const { source, right, wrong, misplaced } = this.found;
-      const plate = `${batch}, ${length}, ${heads * d_head}`;
-      const sheets = `${batch}, ${heads}, ${length}, ${d_head}`;
+      const plate = `1, ${length}, ${heads * d_head}`;
+      const sheets = `1, ${heads}, ${length}, ${d_head}`;
       const split = task === "split";
       const [before, after] = split ? [plate, sheets] : [sheets, plate];
       const name = split ? "x" : "parts";
@@ -110,43 +114,40 @@
       this.mark(this.number);
     }
 
-    /** A tensor: plates, one a sentence, or sheets, one a head. */
+    /** A tensor: one plate, or sheets, one a head. */
     way(code, text, numbers, isPlate) {
-      const { batch, length, heads, d_head } = this;
+      const { length, heads, d_head } = this;
       const [many, width] = isPlate ? [1, heads * d_head] : [heads, d_head];
-      const tables = range(batch * many).map((n) => {
+      const tables = range(many).map((n) => {
         const rows = range(length).map((l) => numbers.slice(
           (n * length + l) * width, (n * length + l + 1) * width));
-        return this.table(rows, isPlate ? n : Math.floor(n / heads),
-          isPlate ? null : n % heads);
+        return this.table(rows, isPlate ? null : n);
       });
       return h("div", { class: "way" },
         h("p", {}, h("code", {}, code), h("small", {}, text)),
         h("div", { class: "sheets" }, tables));
     }
 
-    table(rows, sentence, head) {
-      const { batch, heads, d_head } = this;
+    table(rows, head) {
+      const { heads, d_head } = this;
       const isPlate = head === null;
-      const caption = batch > 1 ? `sentence ${sentence}` : "";
       const strips = (isPlate ? range(heads) : [head]).map((k) =>
         h("th", { colspan: d_head, scope: "colgroup" }, `head ${k}`));
-      return wide(rows[0].length, caption || "numbers", h("table", {},
-        caption ? h("caption", {}, caption) : null,
+      return wide(rows[0].length, "numbers", h("table", {},
         h("thead", {}, h("tr", {}, h("th"), strips)),
         h("tbody", {}, rows.map((row, l) => h("tr", {},
-          this.heading(row, sentence, l, head), row.map((n, at) =>
+          this.heading(row, l, head), row.map((n, at) =>
             this.cell(n, isPlate && at > 0 && at % d_head === 0)))))));
     }
 
     /** Whose numbers stand in a row; in red if they should not. */
-    heading(row, sentence, l, head) {
+    heading(row, l, head) {
       const owners = row.map((n) => this.owner(n));
       const words = new Set(owners.map((one) => one.word));
       const isRight = owners.every((one, at) => one.word === l &&
         (head === null ? one.column === at : one.head === head));
       return h("th", { scope: "row", class: !isRight && "warn" },
-        words.size > 1 ? "mixed" : this.words[sentence][owners[0].word]);
+        words.size > 1 ? "mixed" : this.words[owners[0].word]);
     }
 
     cell(number, isFirst) {
@@ -168,17 +169,17 @@
 
     told(number) {
       const { heads, length, d_head, task } = this;
-      const { sentence, word, column, head, entry } = this.owner(number);
+      const { word, column, head, entry } = this.owner(number);
       const { right, wrong } = this.found;
       const split = task === "split";
-      const said = (l) => `“${this.words[sentence][l]}”`;
+      const said = (l) => `“${this.words[l]}”`;
       const whose = `${number} belongs to ${said(word)}: column ${column}, ` +
         `so entry ${entry} of head ${head}.`;
       const at = wrong.indexOf(number);
       if (right[at] === number) return `${whose} The view puts it there, too.`;
       const width = split ? d_head : heads * d_head;
       const row = Math.floor(at / width) % length;
-      const block = Math.floor(at / (width * length)) % heads;
+      const block = Math.floor(at / (width * length));
       const there = split ? `head ${block}, row ${row}, entry ${at % width}` :
         `row ${row}, column ${at % width}`;
       return `${whose} The view puts it at ${there}` + (row === word ? "." :

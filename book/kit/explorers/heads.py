@@ -8,11 +8,8 @@ from torch import Tensor
 
 from kit.explorers import Explorer, table
 
-WORDS = (
-    ["Life", "is", "short", "eat", "dessert", "first"],
-    ["Birds", "sing", "at", "dawn", "and", "dusk"],
-)
-START = dict(task="split", batch=1, length=3, heads=4, d_head=2, number=10)
+WORDS = ["Life", "is", "short", "eat"]
+START = dict(task="split", length=3, heads=4, d_head=2, number=10)
 
 
 def heads_explorer() -> Explorer:
@@ -21,7 +18,7 @@ def heads_explorer() -> Explorer:
     counted = torch.arange(length * heads * d_head)
     cut = counted.view(length, heads, d_head)
     wrong = counted.view(heads, length, d_head).transpose(0, 1)
-    whose = [f"{row}, {word}" for row, word in enumerate(WORDS[0][:length])]
+    whose = [f"{row}, {word}" for row, word in enumerate(WORDS[:length])]
     fallback = "\n".join((
         as_table("Split: each head has a part of every word", cut, whose),
         as_table(

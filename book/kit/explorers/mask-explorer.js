@@ -107,6 +107,14 @@
     static state = { where: "decoder", padding: true, causal: true,
       convention: "ours", cell: [1, 3], pads: {} };
 
+    get fullest() {
+      const pads = { source: this.source.map(() => true),
+        target: this.target.map((_, place) => !place) };
+      return Object.keys(CONVENTIONS).flatMap((convention) =>
+        ["encoder", "decoder", "cross"].map((where) => ({ where, convention,
+          padding: true, causal: true, pads, cell: [0, 4] })));
+    }
+
     build(root) {
       this.words = { source: this.source, target: this.target };
       Object.entries(this.words).forEach(([side, words], n) => {

@@ -1,26 +1,25 @@
 "use strict";
-// Places as clock hands, and what a dot product knows of them: sinusoids
-// alone, added to a query and a key, or turning the two.
+// A query and a key as clock hands that turn with their places: what their
+// dot product knows of these, and what it knows where places are added.
 (() => {
-  const { h, s, button, fixed, grouped, range, total, linear, axes, swatch,
-    Base, define } = globalThis.Explorer;
-  const BASES = [10, 100, 1_000, 10_000, 100_000, 500_000, 1_000_000];
-  const WIDTHS = [2, 4, 8, 16, 32, 64, 128];
-  const VIEWS = { alone: "alone", added: "added", rotary: "rotary" };
-  const [LAST, ELSEWHERE, NEAR, CLOCKS] = [100, 100, 40, 8];
+  const { h, s, fixed, grouped, range, total, swatch, Base, define } =
+    globalThis.Explorer;
+  const [LAST, FAR] = [80, 20];
+  const SPEEDS = range(4).map((i) => 10_000 ** (-i / 4));
   const dot = ([a, b], [c, d]) => a * c + b * d;
 
   /** What becomes of one pair of entries at a place. */
   const MAKE = {
-    alone: (_, angle) => [Math.sin(angle), Math.cos(angle)],
-    added: ([x, y], angle) => [x + Math.sin(angle), y + Math.cos(angle)],
-    rotary: ([x, y], angle) => {
+    turned: ([x, y], angle) => {
       const [c, sn] = [Math.cos(angle), Math.sin(angle)];
       return [x * c - y * sn, x * sn + y * c];
     },
+    added: ([x, y], angle) => [x + Math.sin(angle), y + Math.cos(angle)],
   };
+  /** The same pair for all four clocks, at a place. */
+  const at = (way, pair, place) =>
+    SPEEDS.map((speed) => MAKE[way](pair, place * speed));
 
-  const far = (cx, cy) => s("circle", { class: "far", cx, cy, r: 2.2 });
   const hand = (kind, [cx, cy], r = 4, start = "0,0") =>
     s("g", { class: kind }, s("path", { class: "hand",
       d: `M${start}L${cx},${cy}` }), s("circle", { class: "tip", cx, cy, r }));
@@ -28,17 +27,13 @@
   define("positions-explorer", class extends Base {
     static title = "Places as clocks";
     static css = `
-      .sliders { --names: 3.9rem; margin-bottom: 0.2rem; }
-      fieldset { gap: 0.2rem 0.7rem; }
-      .clocks { display: grid; gap: 0.8rem 0.3rem; margin: 0.6rem 0 0;
+      .sliders { --said: 2.5rem; }
+      .clocks { display: grid; gap: 0.3rem; margin: 0.6rem 0;
         padding: 0; list-style: none; text-align: center;
-        grid-template-columns: repeat(var(--columns), minmax(0, 8rem)); }
-      .clocks li { display: grid; align-content: start;
-        justify-items: center; line-height: 1.35;
-        font-variant-numeric: tabular-nums; }
+        grid-template-columns: repeat(4, minmax(0, 8rem)); }
+      .clocks li { display: grid; justify-items: center; line-height: 1.35; }
       .clocks svg { width: 100%; max-width: 6rem; }
-      small, .hint { color: var(--muted); font-size: 0.8rem; }
-      .hint { margin: 0.4rem 0 0; }
+      small { color: var(--muted); font-size: 0.8rem; }
       .face { fill: none; stroke: var(--edge); }
       .wedge { fill: color-mix(in srgb, var(--edge) 30%, transparent); }
       .hand { fill: none; stroke: var(--hand); stroke-width: 2.5;
@@ -47,118 +42,60 @@
       .m { --hand: var(--c-query); }
       .n { --hand: var(--c-key); }
       .n .tip { fill: var(--bg); }
-      .alone :is(.m, .n) { --hand: var(--fg); }
-      figure { margin: 1.2rem 0 0; }
-      dl { display: grid; gap: 0.3rem 2rem; margin: 0.2rem 0 0.8rem;
-        grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
-      dd { font-size: 1.25rem; font-weight: 600;
-        font-variant-numeric: tabular-nums; }
-      .far { fill: var(--fg); }
-      @container (max-width: 36rem) {
-        .clocks { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-      }
-      @container (max-width: 20rem) {
-        fieldset { gap: 0.2rem 0.5rem; }
-        .head + .controls legend { width: 100%; }
-        button { padding-inline: 0.5rem; }
+      .sums { margin: 0.8rem 0 0; }
+      .sums :is(th, td) { padding: 0.2rem 1.2rem 0.2rem 0; }
+      .sums td { font-size: 1.1rem; font-weight: 600; }
+      @container (max-width: 30rem) {
+        .sums :is(th, td) { padding-right: 0.6rem; }
       }`;
 
-    static state = { view: "rotary", width: 8, base: 10_000, m: 20, n: 21 };
+    static state = { place: 20, distance: 1 };
+
+    get fullest() { return [{ place: LAST, distance: -FAR }]; }
 
     build(root) {
-      this.clocks = h("ul", { class: "clocks" });
-      this.hint = h("p", { class: "hint" });
-      this.board = h("div", {},
-        this.part("p", { class: "legend" }, () => this.legend), this.clocks,
-        this.hint);
-      this.picture = s("svg", { class: "chart", role: "img", height: 200,
-        "aria-label": "the dot product against the distance of the places" });
-      const row = (...kids) => h("div", { class: "controls" }, kids);
-      const sliders = (...kids) => h("div", { class: "sliders" }, kids);
       root.append(
-        row(this.choice("view", "positions", VIEWS)),
-        sliders(this.slider("width", "width", WIDTHS),
-          this.slider("base", "base", BASES)),
-        sliders(this.slider("m", "place m", range(LAST + 1)),
-          this.slider("n", "place n", range(LAST + 1))),
-        row(h("fieldset", {}, h("legend", {}, "both"),
-          [-10, -1, 1, 10].map((by) => button(by < 0 ? `−${-by}` : `+${by}`,
-            () => this.move(by))))),
-        this.board, h("figure", {},
-          h("figcaption", {}, "dot product, by distance n − m"),
-          this.part("dl", { class: "facts", "aria-live": "polite" },
-            () => this.facts), this.picture));
-      new ResizeObserver(() => this.drawChart()).observe(this.picture);
+        h("div", { class: "sliders" },
+          this.slider("place", "both start at", range(LAST + 1)),
+          this.slider("distance", "distance", range(2 * FAR + 1, -FAR),
+            (n) => fixed(n, 0))),
+        this.part("p", { class: "legend" }, () => [
+          this.entry("m", "query", this.m), this.entry("n", "key", this.n)]),
+        this.part("ul", { class: "clocks" }, () => this.clocks),
+        h("small", {}, "Under each clock: its part of the turned dot product, "
+          + "and ↻ how many places one turn takes."),
+        this.part("table", { class: "sums" }, () => this.sums),
+        this.part("p", { class: "note", role: "status" }, () => this.answer));
     }
 
-    /** Both places go on, as far as both can. */
-    move(by) {
-      const { m, n } = this;
-      const step = Math.max(-m, -n, Math.min(LAST - m, LAST - n, by));
-      this.value = { m: m + step, n: n + step };
+    get m() { return this.place + Math.max(0, -this.distance); }
+    get n() { return this.m + this.distance; }
+
+    entry(kind, name, place) {
+      return h("span", {}, swatch(kind, hand("", [22, 6], 3.5, "2,6")),
+        `${name} at place ${place}`);
     }
 
-    get speeds() {
-      return range(this.width / 2).map((i) =>
-        this.base ** (-2 * i / this.width));
-    }
-
-    /** The pairs of a vector at a place. */
-    at(pair, place) {
-      const make = MAKE[this.view];
-      return this.speeds.map((speed) => make(pair, place * speed));
-    }
-
-    score(m, n) {
-      const k = this.at(this.key, n);
-      return total(this.at(this.query, m).map((pair, i) => dot(pair, k[i])));
-    }
-
-    update() {
-      super.update();
-      this.board.classList.toggle("alone", this.view === "alone");
-      this.drawClocks();
-      this.drawChart();
-    }
-
-    get legend() {
-      const { view, m, n } = this;
-      const entry = (kind, name, place) => h("span", {},
-        swatch(kind, hand("", [22, 6], 3.5, "2,6")),
-        view === "alone" ? `place ${place}` : `${name} at place ${place}`);
-      return [entry("m", "query", m), entry("n", "key", n)];
-    }
-
-    drawClocks() {
-      const [q, k] = [this.at(this.query, this.m), this.at(this.key, this.n)];
-      const products = q.map((pair, i) => dot(pair, k[i]));
-      const { length } = products;
-      const count = Math.min(CLOCKS, length);
-      const shown = range(count).map((i) => Math.round(
-        i * (length - 1) / Math.max(1, count - 1)));
-      this.clocks.style.setProperty("--columns", Math.max(4, count));
-      this.clocks.replaceChildren(...shown.map((i) => h("li", {},
-        h("span", {}, `pair ${i}`), this.clock(q[i], k[i]),
-        h("span", {}, fixed(products[i])),
+    get clocks() {
+      const q = at("turned", this.query, this.m);
+      const k = at("turned", this.key, this.n);
+      return q.map((pair, i) => h("li", {}, this.clock(pair, k[i]),
+        h("span", { class: "number" }, fixed(dot(pair, k[i]))),
         h("small", {}, `↻ ${
-          grouped(Math.round(2 * Math.PI / this.speeds[i]))}`))));
-      this.hint.textContent = "Under each clock: its part of the dot product, "
-        + "and ↻ how many places one turn takes."
-        + (count < length ? ` ${count} of ${length} pairs are shown.` : "");
+          grouped(Math.round(2 * Math.PI / SPEEDS[i]))}`)));
     }
 
     clock(q, k) {
-      const unit = this.view === "added" ? 20 : 36;
-      const tip = (pair) => [pair[0] * unit, -pair[1] * unit];
+      const tip = (pair) => [pair[0] * 36, -pair[1] * 36];
       return s("svg", { viewBox: "-44 -44 88 88", "aria-hidden": "true" },
-        s("circle", { class: "face", r: unit }), this.wedge(q, k),
+        s("circle", { class: "face", r: 36 }), this.wedge(q, k),
         hand("n", tip(k)), hand("m", tip(q)));
     }
 
     /** The angle between two hands, the short way round. */
     wedge(q, k) {
       const rim = ([x, y]) => {
-        const size = 15 / (Math.hypot(x, y) || 1);
+        const size = 15 / Math.hypot(x, y);
         return `${x * size},${-y * size}`;
       };
       const clockwise = q[0] * k[1] < q[1] * k[0] ? 1 : 0;
@@ -166,56 +103,34 @@
         d: `M0,0L${rim(q)}A15,15,0,0,${clockwise},${rim(k)}Z` });
     }
 
-    get facts() {
-      const { m, n } = this;
-      const fact = (mark, first) => h("div", {},
-        h("dt", {}, mark, `places ${first} and ${first + n - m}`),
-        h("dd", {}, fixed(this.score(first, first + n - m), 4)));
-      return [fact(swatch("", s("path", { class: "line", d: "M0,6H28" })), m),
-        fact(swatch("", [4, 14, 24].map((x) => far(x, 6))), ELSEWHERE)];
+    score(way, m) {
+      const k = at(way, this.key, m + this.distance);
+      return total(at(way, this.query, m).map((pair, i) => dot(pair, k[i])));
     }
 
-    /** [distance, dot product] of a query and the keys that exist. */
-    curve(from, step) {
-      const reach = Math.abs(this.n - this.m) > NEAR ? LAST : NEAR;
-      const points = [];
-      for (let d = -Math.min(reach, from); d <= reach; d += step) {
-        points.push([d, this.score(from, from + d)]);
-      }
-      return points;
+    /** Where both stand, and the two places farthest to the left. */
+    get both() { return [this.m, this.m - this.place]; }
+
+    get sums() {
+      const head = (scope, words) => h("th", { scope }, words);
+      return [h("thead", {}, h("tr", {}, head("col", "query and key at"),
+        this.both.map((m) => head("col", `${m} and ${m + this.distance}`)))),
+      h("tbody", {}, Object.keys(MAKE).map((way) => h("tr", {},
+        head("row", `places ${way}`),
+        this.both.map((m) => h("td", {}, fixed(this.score(way, m))))))),
+      ];
     }
 
-    drawChart() {
-      const [left, right, top, bottom] =
-        [34, this.picture.getBoundingClientRect().width - 14, 10, 156];
-      const [line, dots] = [this.curve(this.m, 0.25),
-        this.curve(ELSEWHERE, this.speeds.length > 16 ? 4 : 2)];
-      const reach = line.at(-1)[0];
-      const levels = this.levels([...line, ...dots]);
-      const x = linear([-reach, reach], [left, right]);
-      const y = linear([levels[0], levels.at(-1)], [bottom, top]);
-      const at = ([d, score]) => [x(d), y(score)];
-      const [cx, cy] = at([this.n - this.m, this.score(this.m, this.n)]);
-      const digits = levels.every(Number.isInteger) ? 0 : 1;
-      this.picture.replaceChildren(
-        ...axes({ x, y, left, right, bottom, levels,
-          level: (n) => fixed(n, digits),
-          scale: [-1, -0.5, 0, 0.5, 1].map((part) => part * reach),
-          words: (d) => fixed(d, 0), name: "← n before m · n after m →" }),
-        s("path", { class: "here", d: `M${cx},${top}V${bottom}` }),
-        s("path", { class: "line", d: `M${line.map(at).join("L")}` }),
-        ...dots.map((point) => far(...at(point))),
-        s("circle", { class: "dot", cx, cy, r: 5 }));
-    }
-
-    /** Where the scale is marked: 0 and all scores lie between them. */
-    levels(points) {
-      const pairs = this.speeds.length;
-      const scores = [0, ...points.map(([, score]) => score)];
-      const [least, most] = [Math.min(...scores), Math.max(...scores)];
-      const step = most - least > 3 * pairs ? pairs : pairs / 2;
-      const [first, last] = [Math.floor(least / step), Math.ceil(most / step)];
-      return range(last - first + 1, first).map((n) => n * step);
+    get answer() {
+      const by = Object.keys(MAKE).map((way) => {
+        const [here, there] = this.both.map((m) => this.score(way, m));
+        return Math.abs(here - there);
+      });
+      const says = (change) => change < 0.005 ? "are equal"
+        : `differ by ${fixed(change)}`;
+      return this.place ? `The same distance, ${this.place} places on: the `
+        + `turned dot products ${says(by[0])}, the added ones ${says(by[1])}.`
+        : "Move both on: the second column stays.";
     }
   });
 })();

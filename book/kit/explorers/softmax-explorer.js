@@ -101,25 +101,31 @@
       this.width = 64;
       this.picture = s("svg", { class: "chart", role: "img", height: 190,
         "aria-label": "choices left, falling with the width if not divided" });
-      this.chart = h("figure", {},
+      const chart = h("figure", {},
         this.part("figcaption", {}, () => `choices left at width ${
-          this.now.d}, mean of ${DRAWS} draws`),
+          this.width}, mean of ${DRAWS} draws`),
         this.part("dl", { class: "legend" }, () => this.legend),
         this.picture);
-      this.random = h("div", { class: "sliders" },
-        this.slider("width", "width d", WIDTHS),
-        this.slider("seed", "draw", range(DRAWS, 1),
-          (seed) => `${seed} of ${DRAWS}`));
       root.append(
         h("div", { class: "controls" }, this.choice("source", "scores of",
           { menu: "menu", random: "random vectors" })),
         h("div", { class: "sliders" },
           this.slider("temperature", "temperature T", TEMPERATURES),
-          this.toggle("scaled", "divide by √d")),
-        this.random, this.part("table", { class: "bars" }, () => this.bars),
+          this.toggle("scaled", "divide by √d"),
+          this.slider("width", "width d", WIDTHS),
+          this.slider("seed", "draw", range(DRAWS, 1),
+            (seed) => `${seed} of ${DRAWS}`)),
+        this.part("table", { class: "bars" }, () => this.bars),
         this.part("dl", { class: "facts", "aria-live": "polite" },
-          () => this.facts), this.chart);
+          () => this.facts), chart);
       new ResizeObserver(() => this.drawChart()).observe(this.picture);
+    }
+
+    get fullest() { return [{ source: "random", scaled: true }]; }
+
+    put(name, value) { // the menu has a width of its own, and no draws
+      if (name === "width" || name === "seed") this.source = "random";
+      super.put(name, value);
     }
 
     get found() {
@@ -143,12 +149,10 @@
     }
 
     update() {
-      const isMenu = this.source === "menu";
       this.now = this.found;
-      if (!isMenu) this.means = { divided: this.averages(true),
+      this.means = { divided: this.averages(true),
         undivided: this.averages(false) };
       super.update();
-      this.random.hidden = this.chart.hidden = isMenu;
       this.drawChart();
     }
 
@@ -188,17 +192,16 @@
     }
 
     get legend() {
-      if (!this.means) return [];
-      const { now: { choices: left, d }, means: { divided, undivided } } = this;
-      const at = WIDTHS.indexOf(d);
+      const { means: { divided, undivided }, source } = this;
+      const at = WIDTHS.indexOf(this.width);
       return [
         entry(line("divided", "M0,6H28"), "divided by √d", divided[at]),
         entry(line("undivided", "M0,6H28"), "not divided", undivided[at]),
-        entry(dot(14, 6), "this draw", left)];
+        source === "menu" ? [] :
+          entry(dot(14, 6), "this draw", this.now.choices)].flat();
     }
 
     drawChart() {
-      if (this.chart.hidden || !this.means) return;
       const wide = this.picture.getBoundingClientRect().width;
       const [left, right, top, bottom] = [24, wide - 14, 12, 150];
       const place = linear([0, WIDTHS.length - 1], [left, right]);
@@ -212,7 +215,8 @@
         s("path", { class: "here", d: `M${x(this.width)},${top}V${bottom}` }),
         ...Object.entries(this.means).map(([kind, means]) =>
           line(kind, path(means))),
-        dot(x(this.width), y(this.now.choices)));
+        ...this.source === "menu" ? [] :
+          [dot(x(this.width), y(this.now.choices))]);
     }
   });
 })();

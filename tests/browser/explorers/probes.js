@@ -34,6 +34,31 @@
       return visible().filter(speaks).filter((e) => size(e) < 11.95).map(said);
     },
 
+    /** Use its controls at random, and some cells of its tables: by which
+     * control its height changed. A panel that opens is asked for. */
+    async restless(count, seed) {
+      let state = seed;
+      const below = (n) => (state = state * 48271 % 2147483647) % n;
+      const cell = "td, [role=gridcell]";
+      const may = `button, input:not([type=text], [type=file]), select, ${cell}`;
+      const high = () => explorer().getBoundingClientRect().height;
+      const first = high(), found = [];
+      for (let i = 0; i < count; i++) {
+        const all = visible().filter((e) => e.matches(may)
+          && !e.closest(":disabled, [inert]"));
+        const some = all.filter((e) => i % 5 === 0 || !e.matches(cell));
+        const e = some[below(some.length)], before = high();
+        if (e.type === "range") e.value = below(Number(e.max) + 1);
+        if (e.matches("select")) e.selectedIndex = below(e.options.length);
+        if (e.type === "range") e.dispatchEvent(new Event("input"));
+        else if (e.matches("select")) e.dispatchEvent(new Event("change"));
+        else e.click();
+        await new Promise(requestAnimationFrame);
+        if (Math.abs(high() - first) > 0.5) found.push([before, high(), said(e)]);
+      }
+      return found;
+    },
+
     /** What stands out of the frame on the right. */
     outside() {
       const right = (e) => e.getBoundingClientRect().right;

@@ -101,9 +101,9 @@ class Shown:
         """The words of the one part with this selector."""
         return self.element.locator(f".frame {selector}").inner_text()
 
-    def probe(self, name):
+    def probe(self, name, *values):
         """What a function of `probes.js` finds."""
-        return self.page.evaluate(f"{PROBES}.{name}()")
+        return self.page.evaluate(f"{PROBES}.{name}(...{list(values)})")
 
     def press(self, *keys):
         for key in keys:

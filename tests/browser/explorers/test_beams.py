@@ -81,7 +81,7 @@ def test_lines_and_sums_lead_to_the_text_of_a_box(shown):
         for col, text in enumerate(step):
             x, y, *_, end, bottom = next(lines)
             assert (end - 31) / 68 == col
-            assert y < bottom == row * 46
+            assert y < bottom == row * 40
             assert before[round((x - 31) / 68)] in (text, text[:-1])
     boxes = [
         {"row": row, "col": col}

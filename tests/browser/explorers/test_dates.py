@@ -195,7 +195,7 @@ def test_the_examples_are_shown_without_the_model(show, few):
         for head in ("mean", "head 2"):
             assert_shows(shown, within=2e-3, head=head)
     assert shown.element.evaluate("(e) => e.live === null")
-    assert not part(shown, "frame summary").first.is_visible()
+    assert shown.all("details", "(e) => e.inert") == [True] * 3
     shown.set(text="3 mars 2020")
     expect(part(shown, "problem")).to_contain_text("Load the model")
     expect(tiles(shown).first).not_to_be_visible()

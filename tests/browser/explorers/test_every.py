@@ -73,6 +73,19 @@ def test_it_is_read_and_pressed_on_every_screen(
             assert shown.violations() == [], state
 
 
+@pytest.mark.parametrize("width", [1100, 360])
+def test_its_height_stays_under_the_hand(explorer, name, show, width, few):
+    """And what there is to see has the room that is kept for it."""
+    shown = show(explorer, width=width)
+    assert shown.probe("restless", few(150, 30), width) == []
+    high = shown.element.bounding_box()["height"]
+    for state in FULLEST[name]:
+        shown.set(**state)
+        assert shown.element.bounding_box()["height"] == high
+        frame = shown.element.locator(".frame")
+        assert frame.evaluate("(e) => e.scrollHeight - e.clientHeight") <= 1
+
+
 def test_keys_alone_do_everything(explorer, name, show):
     """Tab comes by each part once; all begins again; keys change values."""
     stops = show(explorer).stops()

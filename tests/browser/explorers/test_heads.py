@@ -1,6 +1,7 @@
 """The explorer of heads against the library and torch."""
 
 import random
+from itertools import product
 
 import pytest
 import torch
@@ -8,15 +9,15 @@ import torch
 from kit.explorers.heads import START, heads_explorer
 from lib.heads import merge_heads, split_heads
 
-SIZES = ("batch", "length", "heads", "d_head")
-FULLEST = [{"batch": 2, "length": 6, "heads": 4, "d_head": 3}]
+SIZES = ("length", "heads", "d_head")
+FULLEST = [{"length": 4, "heads": 4, "d_head": 2}]
 KEYS = [
     ("Tab Tab", "split into heads"),
-    ("Tab Tab Tab Tab Tab", "number"),
+    ("Tab Tab Tab Tab", "number"),
     ("ArrowRight ArrowDown ArrowDown", {"number": 19}),
     ("ArrowDown ArrowUp ArrowLeft End", {"number": 23}),
     ("Shift+Tab Shift+Tab Shift+Tab Home", {"length": 1, "number": 7}),
-    ("Shift+Tab Shift+Tab ArrowRight", {"task": "merge"}),
+    ("Shift+Tab ArrowRight", {"task": "merge"}),
 ]
 SHAPES = [
     "x of shape (1, 3, 8)",
@@ -39,10 +40,10 @@ def sample():
     return heads_explorer()
 
 
-def tensors(task, batch, length, heads, d_head):
+def tensors(task, length, heads, d_head):
     """What goes in, the library's result, and the view of that shape."""
-    x = torch.arange(batch * length * heads * d_head).float()
-    x = x.reshape(batch, length, heads * d_head)
+    x = torch.arange(length * heads * d_head).float()
+    x = x.reshape(1, length, heads * d_head)
     parts = split_heads(x, heads).contiguous()
     if task == "split":
         return x, parts, x.view(parts.shape)
@@ -51,10 +52,8 @@ def tensors(task, batch, length, heads, d_head):
 
 @pytest.mark.parametrize("task", ["split", "merge"])
 def test_numbers_names_and_colours_are_those_of_the_library(task, shown, few):
-    ranges = (range(1, 3), range(1, 7), range(1, 5), range(1, 4))
-    every = torch.cartesian_prod(*map(torch.tensor, map(list, ranges)))
-    drawn = random.Random(task).sample(every.tolist(), few(40, 8))
-    for sizes in [[1, 3, 4, 2], *drawn]:
+    every = list(product(range(1, 5), range(1, 5), range(1, 3)))
+    for sizes in [(3, 4, 2), *random.Random(task).sample(every, few(32, 8))]:
         shown.set(task=task, **dict(zip(SIZES, sizes, strict=True)))
         expected = tensors(task, *sizes)
         for sheets, tensor in zip(
@@ -66,7 +65,7 @@ def test_numbers_names_and_colours_are_those_of_the_library(task, shown, few):
         misplaced = int((right != wrong).sum())
         assert (f" {misplaced} of " in said) == (misplaced > 0)
         # The view is right only for one head or for one word.
-        _, length, heads, d_head = sizes
+        length, heads, d_head = sizes
         assert ("is the same" in said) == (length == 1 or heads == 1)
         last = ".way:last-child tbody"
         red = shown.all(f"{last} th", "(th) => th.matches('.warn')")
@@ -81,7 +80,7 @@ def test_numbers_names_and_colours_are_those_of_the_library(task, shown, few):
 
 @pytest.mark.parametrize("task", ["split", "merge"])
 def test_the_sentence_is_true_of_every_number(shown, few, task):
-    _, right, wrong = tensors(task, 1, 3, 4, 2)
+    _, right, wrong = tensors(task, 3, 4, 2)
     split = task == "split"
     place = "head {}, row {}, entry {}" if split else "row {}, column {}"
     shown.set(task=task)
