@@ -21,7 +21,7 @@ from bs4 import BeautifulSoup
 
 from book._ext.book_site.pages import downloads
 from tools.source import address
-from tools.source.taught import toc_files
+from tools.source.taught import chapters, toc_files
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"
@@ -29,9 +29,10 @@ TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 DOCUMENTS = [TOC["root"], *toc_files(TOC)]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
 HAS_ADDRESS = address.read(ROOT) is not None
+CHAPTERS = [f"book/{path.stem}" for path in chapters()]
 NOTEBOOKS = [d for d in DOCUMENTS if (ROOT / f"{d}.ipynb").exists()]
 PAGES = [f"{name}.html" for name in [*DOCUMENTS, "search"]]
-ONLINE = ("book/teach/", downloads.PAGE)  # pages of the site alone
+ONLINE = ("book/lab", "book/teach/", downloads.PAGE)  # pages of the site alone
 PRINTED = [name for name in DOCUMENTS if not name.startswith(ONLINE)]
 # A page of each kind; chapters with an explorer, colours and a drawing.
 KINDS = [

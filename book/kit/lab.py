@@ -228,12 +228,17 @@ class Trained:
 
     @torch.no_grad()
     def say(self, rows):
-        """The likeliest id at each place; in turn, it reads what it wrote."""
+        """The likeliest id at each place; in turn, it reads what it wrote.
+
+        Where it has written nothing yet it reads 0, which the mask hides.
+        """
         if not (self.model.causal and self.task.whole):
             return self.model(rows).argmax(-1)
-        for _ in range(self.length):
-            rows = torch.cat([rows, self.model(rows)[:, -1:].argmax(-1)], 1)
-        return rows[:, self.length :]
+        said = torch.zeros_like(rows)
+        for _ in range(self.length):  # each time, one more place is settled
+            logits = self.model(torch.cat([rows, said[:, :-1]], 1))
+            said = logits[:, -self.length :].argmax(-1)
+        return said
 
 
 def train(
@@ -266,9 +271,10 @@ def train(
     torch.manual_seed(seed)
     drawn = torch.Generator().manual_seed(seed)
     what = TASKS[task]
+    torch.set_default_dtype(torch.float64)  # the same counts everywhere
     model = NumberModel(what.vocab_size, layers, heads, norm_first, in_turn)
-    model.to(device)
-    optimiser = torch.optim.Adam(model.parameters())
+    torch.set_default_dtype(torch.float32)
+    optimiser = torch.optim.Adam(model.to(device).parameters(), fused=True)
     losses = []
     with model.without(*never):
         for step in range(steps):

@@ -11,7 +11,7 @@ import pypdfium2
 import pytest
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from tests.built import CONFIG, NOTEBOOKS, PRINTED, ROOT, soup_of
+from tests.built import CHAPTERS, CONFIG, PRINTED, ROOT, soup_of
 from tools.editions.pdf import source
 
 pytestmark = pytest.mark.slow  # the whole book is printed
@@ -105,7 +105,7 @@ def test_chapters_and_sections_are_bookmarks(paper, site):
 CHECKED = ".tag_check, .tag_solution, .tag_exercise-check"
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_checks_are_left_out_and_solutions_stand_in_the_appendix(
     chapters, appendices, site, name
 ):
@@ -127,7 +127,7 @@ def test_checks_are_left_out_and_solutions_stand_in_the_appendix(
     assert shown and calls and solutions and own
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_a_quiz_is_asked_in_its_place_and_answered_in_the_appendix(
     chapters, appendices, site, name
 ):
@@ -179,7 +179,7 @@ def test_links_lead_somewhere_and_the_file_says_what_it_is(paper):
         information = {key: str(book.docinfo[key]) for key in book.docinfo}
         assert book.Root.Lang == "en-GB"
         assert book.Root.MarkInfo.Marked
-    assert {f"/{name.split('/')[1]}" for name in NOTEBOOKS} <= inside
+    assert {f"/{name.split('/')[1]}" for name in CHAPTERS} <= inside
     assert [u for u in outside if not re.match("(https?|mailto):", u)] == []
     assert information.pop("/Subject").startswith("Edition ")
     assert information == {

@@ -4,26 +4,38 @@ import pytest
 
 from tests.chapters import hygiene, quizzes, reading, slides
 from tools.chapters import sync
-from tools.source.taught import ROOT, chapters
+from tools.source.taught import ROOT, chapters, notebooks
 
 RULES = [
     rule for part in (hygiene, reading, quizzes, slides) for rule in part.RULES
 ]
-every_chapter = pytest.mark.parametrize(
-    "path", chapters(), ids=lambda path: path.stem
+OF_ALL = [
+    hygiene.stored_problems,
+    hygiene.code,
+    reading.check_cells,
+    reading.checks_are_dispensable,
+]
+PAGES = {path: sync.read(path).cells for path in notebooks()}
+every_notebook = pytest.mark.parametrize(
+    "path", PAGES, ids=lambda path: path.stem
 )
-PAGES = {path: sync.read(path).cells for path in chapters()}
 
 
-@every_chapter
-@pytest.mark.parametrize("rule", RULES)
-def test_a_chapter_keeps(rule, path):
+@pytest.mark.parametrize(
+    "rule, path",
+    [
+        pytest.param(rule, path, id=f"{path.stem}-{rule.__name__}")
+        for path in PAGES
+        for rule in (RULES if path in chapters() else OF_ALL)
+    ],
+)
+def test_a_notebook_keeps(rule, path):
     problems = list(rule(PAGES[path]))
     assert not problems, "\n".join([f"{path.name}:", *problems])
 
 
-@every_chapter
-def test_a_chapter_is_as_make_sync_leaves_it(path):
+@every_notebook
+def test_a_notebook_is_as_make_sync_leaves_it(path):
     is_synced = sync.synced(path, run=False) == path.read_text("utf-8")
     assert is_synced, f"{path.name}: run `make sync`"
 
@@ -34,7 +46,8 @@ def test_few_cells_are_exempt_from_comparison():
 
 
 def test_every_notebook_is_in_the_table_of_contents():
-    assert sorted(ROOT.glob("book/*.ipynb")) == sorted(chapters())
+    assert sorted(ROOT.glob("book/*.ipynb")) == sorted(notebooks())
+    assert notebooks() == [*chapters(), ROOT / "book" / "lab.ipynb"]
 
 
 def test_names_of_exercises_are_used_once():

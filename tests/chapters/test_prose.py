@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from tools.chapters.prose import unproved, unproved_in_sections
-from tools.source.taught import ROOT, chapters
+from tools.source.taught import ROOT, notebooks
 
 # A program writes them; tests of their own compare each with a fresh run.
 WRITTEN = {"gallery", "shapes"}
@@ -21,8 +21,8 @@ def cells_of(name: str) -> list:
     return nbformat.read(ROOT / "book" / f"{name}.ipynb", as_version=4).cells
 
 
-@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
-def test_every_number_of_a_chapter_is_proved(path):
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+def test_every_number_of_a_notebook_is_proved(path):
     assert unproved(cells_of(path.stem)) == []
 
 

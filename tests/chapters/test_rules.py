@@ -188,6 +188,6 @@ def test_the_cell_decides_on_names_and_order():
 
 def test_a_cell_that_is_not_python_is_named(tmp_path):
     cells = map(new_code_cell, ["a = 1", "b = 2\n!ls"])
-    put_book(tmp_path, {"two": [*cells]})
+    put_book(tmp_path, {"02_two": [*cells]})
     with pytest.raises(ValueError, match="two.ipynb, code cell 2: line 2 is"):
         read_book(tmp_path)

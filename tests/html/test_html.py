@@ -17,6 +17,7 @@ from book._ext.book_site.pages.library import Library, anchor
 from book._ext.book_site.pages.mathematics import formula as plain
 from book._ext.book_site.source.notebook import curly
 from tests.built import (
+    CHAPTERS,
     DOCUMENTS,
     NOTEBOOKS,
     PAGES,
@@ -41,6 +42,9 @@ ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
 def pages(site):
     """The path and the soup of every page."""
     return [(site / name, soup_of(site / name)) for name in PAGES]
+
+
+of_chapters = pytest.mark.parametrize("name", CHAPTERS)
 
 
 @pytest.fixture(params=NOTEBOOKS)
@@ -141,6 +145,7 @@ def test_code_and_outputs_are_shown_in_full(name, page):
     assert "### BEGIN" not in shown and "### END" not in shown
 
 
+@of_chapters
 def test_checks_are_folded_and_counted(name, page):
     claims = [
         f"✓ {curly(cells.TITLE.match(cell.source)['claim'])}"
@@ -153,6 +158,7 @@ def test_checks_are_folded_and_counted(name, page):
     assert f"✓ {len(claims)} check" in page.select_one("p.checks").get_text()
 
 
+@of_chapters
 def test_solutions_are_folded_and_tasks_show_what_is_given(page):
     solutions = page.select(".cell.tag_solution")
     assert solutions
@@ -191,6 +197,7 @@ def test_the_title_page_says_the_minutes_of_each_chapter(site):
         assert shown[f"{chapter.path.stem}.html"] == minutes
 
 
+@of_chapters
 def test_a_chapter_leads_to_its_notebook_and_its_exercises(site, name, page):
     links = {a.get_text(): a for a in page.select(".page-links a")}
     assert links["Notebook"].has_attr("download")
@@ -222,6 +229,7 @@ def test_works_terms_symbols_figures_and_pages_have_previews(site, name, page):
     assert wanted and wanted <= previews_of(site, name)[1].keys()
 
 
+@of_chapters
 def test_every_figure_that_the_text_names_is_a_link(site, page):
     links = page.main.select("a.figure-link")
     assert links
@@ -246,6 +254,7 @@ def test_programs_find_every_page_as_text(site):
     assert not lost.find_all(["script", "img", "link"])
 
 
+@of_chapters
 def test_the_text_of_a_chapter_has_no_solution_and_no_picture(site, name):
     path = site / beside.TEXTS / f"{name.removeprefix('book/')}.md"
     text = path.read_text()

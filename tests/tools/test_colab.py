@@ -17,7 +17,7 @@ from tools.chapters import alone, sync
 from tools.chapters.rules import imported
 from tools.source import colab
 from tools.source.address import PLACEHOLDER, Place
-from tools.source.taught import ROOT, chapters
+from tools.source.taught import ROOT, notebooks
 
 PUBLIC = Place("https://github.com/some-owner/executable-transformer", "v1")
 UNKNOWN = Place(PLACEHOLDER, "main")
@@ -95,7 +95,7 @@ def test_what_is_missing_is_installed_in_its_pinned_version(tmp_path):
 def test_it_brings_all_that_colab_may_lack_and_nothing_else():
     folders = ((ROOT / "book" / name).rglob("*.py") for name in ("lib", "kit"))
     sources = [path.read_text() for paths in folders for path in paths]
-    for path in chapters():
+    for path in notebooks():
         sources += [c.source for c in sync.code_cells(sync.read(path))]
     trees = map(ast.parse, sources)
     names = {parts[0] for t in trees for parts in imported(t, "a/package")}

@@ -51,20 +51,25 @@ def contents(root: Path = ROOT) -> list[Entry]:
     return entries
 
 
-def chapters(root: Path = ROOT) -> list[Path]:
-    """The notebooks, in the order of the table of contents."""
+def notebooks(root: Path = ROOT) -> list[Path]:
+    """The chapters and the lab, in the order of the table of contents."""
     paths = [root / f"{e.document}.ipynb" for e in contents(root) if e.part]
     return [path for path in paths if path.exists()]
 
 
+def chapters(root: Path = ROOT) -> list[Path]:
+    """The notebooks that teach: their names begin with their numbers."""
+    return [path for path in notebooks(root) if path.name[0].isdigit()]
+
+
 def named(names: Iterable[str], root: Path = ROOT) -> list[Path]:
-    """The chapters whose names begin so; all if none is named.
+    """The notebooks whose names begin so; all if none is named.
 
     Raises:
-        LookupError: no chapter has such a name.
+        LookupError: no notebook has such a name.
     """
     wanted = tuple(names) or ("",)
-    if paths := [p for p in chapters(root) if p.name.startswith(wanted)]:
+    if paths := [p for p in notebooks(root) if p.name.startswith(wanted)]:
         return paths
     raise LookupError(f"no chapter in _toc.yml is named {' or '.join(wanted)}")
 

@@ -17,7 +17,7 @@ from tools.source.taught import ROOT, toc_files
 
 SITE = ROOT / "_build" / "html"
 MAIN = re.compile(r"<main\b[^>]*>(.*?)</main>", re.S)
-ONLINE = "Teaching"  # the part for whoever has the site, and not in print
+ONLINE = {"The lab", "Teaching"}  # for whoever has the site
 SHELL = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -53,7 +53,7 @@ def book(root: Path = ROOT) -> dict:
                 "pages": [n for n in toc_files(part) if n != downloads.PAGE],
             }
             for part in toc["parts"]
-            if part["caption"] != ONLINE
+            if part["caption"] not in ONLINE
         ],
     }
 

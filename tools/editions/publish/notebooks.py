@@ -9,7 +9,7 @@ from pathlib import Path
 from tools.chapters import sync
 from tools.source import colab
 from tools.source.address import Place
-from tools.source.taught import chapters
+from tools.source.taught import notebooks
 
 README = """\
 # Notebooks
@@ -34,7 +34,7 @@ def write(folder: Path, place: Place, tracked: list[str], root: Path) -> None:
     for name in tracked:
         if name in kept or name.startswith(inside):
             put(folder / name, (root / name).read_bytes())
-    paths = chapters(root)
+    paths = notebooks(root)
     paths += sorted((root / student).glob("*.ipynb")) if student else []
     for path in paths:
         name = path.relative_to(root)

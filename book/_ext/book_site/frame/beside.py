@@ -25,7 +25,7 @@ from ..source.notebook import page_cells
 from .repository import published, repository
 
 NOTEBOOKS, TEXTS = "notebooks", "text"
-CHAPTER = re.compile(r"\]\((\d\d_\w+)\.ipynb")
+CHAPTER = re.compile(r"\]\((\w+)\.ipynb")
 OTHER = re.compile(r"\]\((\w+)\.md")
 INTRODUCTION = """\
 # {title}

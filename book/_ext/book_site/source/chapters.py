@@ -34,10 +34,10 @@ class Chapter:
 
 def chapters(root: Path) -> list[Chapter]:
     """The notebooks, in the order of the table of contents."""
-    notebooks = []
+    notebooks, known = [], {*taught.chapters(root)}
     for entry in taught.contents(root):
         path = root / f"{entry.document}.ipynb"
-        if entry.part and path.exists():
+        if path in known:
             notebook = json.loads(path.read_text(encoding="utf-8"))
             sources = tuple("".join(c["source"]) for c in notebook["cells"])
             number = len(notebooks) + 1
