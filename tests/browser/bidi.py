@@ -53,7 +53,9 @@ class Firefox:
         while True:
             answer = json.loads(self.socket.recv())
             if answer.get("method") == "log.entryAdded":
-                self.messages.append(answer["params"]["text"])
+                said = answer["params"]
+                if said["source"].get("context"):  # not Firefox of itself
+                    self.messages.append(said["text"])
             elif answer.get("id") == self.number:
                 if answer["type"] == "error":
                     raise RuntimeError(answer["message"])
