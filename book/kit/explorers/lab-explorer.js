@@ -164,7 +164,9 @@
       }).observe(this);
       document.addEventListener("visibilitychange", () => this.drive());
       addEventListener("hashchange", () => {
-        if (this.linked()) this.refresh();
+        if (!this.linked()) return;
+        this.refresh();
+        this.scrollIntoView();
       });
     }
 
