@@ -563,7 +563,7 @@
       const [left, right] = [46, wide - 10];
       const steps = Math.max(...this.shown.map(({ last }) =>
         last?.steps ?? DEFAULTS.steps));
-      const most = Math.max(1, ...this.shown.flatMap(({ losses = [] }) =>
+      const most = Math.max(4, ...this.shown.flatMap(({ losses = [] }) =>
         losses.slice(0, 1).map(([, loss]) => Math.ceil(loss))));
       const x = linear([0, steps], [left, right]);
       const y = linear([0, 1], [132, 16]);
