@@ -16,8 +16,9 @@ has a sentence that says what to do, a cell with that one call and the tags
 `hide-input` and `explorer`, a question that only its use can answer, and a
 check of the answer. `sample()` in
 tests/browser/explorers/test_<name>.py enters it in what every explorer is
-asked; there, what it shows is compared with torch. The date model runs in the
-page: `engine.js` is lib/transformer.py once more, for that model alone.
+asked; there, what it shows is compared with torch. The date model and the
+lab run in the page: `engine.js` has the modules of lib/ once more, with their
+gradients, and `trainer.js` trains them.
 """
 
 import html

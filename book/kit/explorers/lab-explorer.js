@@ -2,9 +2,9 @@
 // A Transformer that trains in the page and is taken apart: one run, or two
 // from one seed. With a `question` it is a button, a picture and the result.
 (() => {
-  const { h, s, axes, button, linear, swatch, wide, Base, define } =
+  const { h, s, axes, button, linear, swatch, total, wide, Base, define } =
     globalThis.Explorer;
-  const { CHOICES, DEFAULTS, TASKS, Trainer, partsOf, settings } =
+  const { CHOICES, DEFAULTS, TASKS, Trainer, partsOf, settings, taskOf } =
     globalThis.Trainer;
   const here = document.currentScript?.src; // none in a notebook
   const HASH = "#lab?";
@@ -17,12 +17,18 @@
     causal: "causal mask" };
   const STATES = { there: "there", taken: "taken out",
     never: "never there" };
+  // What it means not to have a part, where its name does not say so.
+  const ELSE = { attention: "else each place is alone",
+    choice: "else all weights are equal", causal: "else it looks ahead" };
   const TASK_WORDS = { sort: "sort", reverse: "reverse", copy: "copy",
-    lookup: "look up a letter", brackets: "count open brackets",
+    lookup: "look up", brackets: "count brackets",
     table: "a table of your own" };
   // What can differ between two runs, in the order of the page.
-  const OWN = { layers: "blocks", heads: "heads in each", norm: "norm",
-    rate: "highest rate", warm_up: "steps of warm-up" };
+  const OWN = { layers: "blocks", heads: "heads in each block",
+    norm: "norm before or after", rate: "highest learning rate",
+    warm_up: "warm-up steps" };
+  const sizes = (all) =>
+    Object.fromEntries(Object.keys(OWN).map((name) => [name, all[name]]));
   const SUMS = Array.from({ length: 100 }, (_, n) => {
     const [a, b] = [Math.floor(n / 10), n % 10];
     return `${a}+${b} → ${String(a + b).padStart(2, "0")}`;
@@ -70,7 +76,8 @@
     }
     if (two) text.set("two", "yes");
     for (const [name, value] of Object.entries(two ? second : {})) {
-      if (String(value)) text.set(`second.${name}`, value);
+      const usual = OWN[name] ? first[name] ?? DEFAULTS[name] : "";
+      if (String(value) !== String(usual)) text.set(`second.${name}`, value);
     }
     return String(text) && HASH + text;
   }
@@ -88,6 +95,7 @@
           : typeof usual === "number" ? Number(text) : text;
       }
     }
+    if (found.two) found.second = { ...sizes(found.first), ...found.second };
     return found;
   }
 
@@ -104,19 +112,26 @@
       .parts { width: 100%; max-width: 34rem; margin-bottom: 0.6rem; }
       .parts th, .parts td { padding: 0.15rem 0.6rem 0.15rem 0; }
       .parts thead th { color: var(--muted); }
+      .parts small { display: block; color: var(--muted); font-size: 0.8rem;
+        line-height: 1.2; }
       .parts select { width: 100%; max-width: 11rem; }
       @container (max-width: 30rem) {
+        .result { min-height: 5.7em; }
         .parts th, .parts td { padding-right: 0.3rem; }
-        .parts select { padding-inline: 0.1rem; font-size: 0.8rem; }
+        .parts { table-layout: fixed; }
+        .parts th { font-size: 0.8rem; }
+        .parts select { padding-inline: 0; font-size: 0.8rem; }
       }
       .parts select.less { border-color: var(--warn); color: var(--warn); }
       summary { cursor: pointer; padding: 0.2rem 0; color: var(--muted); }
       .runs { display: grid; gap: 0.6rem 2rem; margin: 0.4rem 0 0; }
       .runs:has(> :nth-child(2)) { grid-template-columns:
         repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); }
+      .runs > * { min-width: 0; }
       .runs h3 { margin: 0; font-size: 0.9rem; font-weight: 600; }
       .result { min-height: 3.6em; margin: 0; color: var(--muted);
         font-variant-numeric: tabular-nums; }
+      .runs:has(> :nth-child(2)) .result { min-height: 5.7em; }
       .result b { color: var(--fg); font-size: 1.35rem; font-weight: 600; }
       .row { border-spacing: 2px; border-collapse: separate; }
       .row caption, .heads figcaption { font-size: 0.8rem; }
@@ -125,6 +140,7 @@
         border-radius: 4px; background: var(--panel); text-align: center; }
       .row td.wrong { color: var(--warn); text-decoration: underline wavy;
         background: color-mix(in srgb, var(--warn) 12%, var(--bg)); }
+      .looks { margin: 0.6rem 0 0; color: var(--muted); font-size: 0.8rem; }
       .heads { display: grid; gap: 0.5rem; margin-top: 0.5rem;
         grid-template-columns: repeat(4, minmax(0, 5rem)); }
       .heads figure { margin: 0; }
@@ -141,11 +157,12 @@
 
     build(root) {
       this.runs = KINDS.map((kind) => ({ kind }));
-      this.linked();
+      this.finishedRuns = [];
+      if (this.linked()) requestAnimationFrame(() => this.scrollIntoView());
       root.querySelector(".title").textContent =
         this.question ?? "Train it, then take it apart";
       this.bar = this.makeBar();
-      this.plot = s("svg", { class: "chart", role: "img", height: 300 });
+      this.plot = s("svg", { class: "chart", role: "img", height: 230 });
       this.said = h("p", { class: this.question ? "note" : "visually-hidden",
         "aria-live": "polite" });
       this.warned = h("p", { class: "warn", role: "alert" });
@@ -155,7 +172,7 @@
         this.legend, this.said, ...parts);
       if (!this.question) {
         this.lines = h("div", { class: "runs" });
-        root.append(this.lines, this.makeFiles());
+        root.append(this.lines, this.makeLog(), this.makeFiles());
       }
       new ResizeObserver(() => this.draw()).observe(this.plot);
       new IntersectionObserver(([entry]) => {
@@ -239,7 +256,7 @@
     /** A list to choose a setting from. */
     pick(kind, name, label, options) {
       const input = h("select", { "aria-label": label, "data-key":
-        `${kind} ${name}`, onchange: () => this.choose(kind, name,
+        `choose ${kind} ${name}`, onchange: () => this.choose(kind, name,
         typeof DEFAULTS[name] === "number" ? Number(input.value)
           : input.value) });
       this.redraws.push(() => {
@@ -263,6 +280,10 @@
       const seed = h("input", { type: "number", min: 1, step: 1,
         onchange: () => this.choose("first", "seed", Math.max(1,
           Math.floor(Number(seed.value)) || 1)) });
+      const second = this.toggle("two", "a second run beside it");
+      second.addEventListener("change", () => { // from here on it is free
+        this.second = { ...sizes(this.of("second")), ...this.second };
+      }, { capture: true });
       const table = h("textarea", { "aria-label": "A row and its answer a line",
         spellcheck: "false", onchange: () =>
           this.choose("first", "table", table.value) });
@@ -270,29 +291,39 @@
         lengths));
       const answers = named("answers", this.pick("first", "answers", "answers",
         [["together", "all at once"], ["in turn", "one after the other"]]));
-      const ownTable = h("div", {}, h("p", {}, "A line for each row: what is "
-        + "read, an arrow, what is right. Every fifth line is never trained "
-        + "on."), table);
+      const held = h("p", { class: "looks" });
+      const ownTable = h("div", {}, h("p", {}, "A line for each row, as "
+        + "ab -> ba: what is read, an arrow, what is right."), table, held);
       this.redraws.push(() => {
         const { task } = this.of("first");
         seed.value = this.of("first").seed;
         table.value = this.of("first").table;
         length.hidden = task === "table";
         ownTable.hidden = task !== "table";
+        answers.hidden = !TASKS[task]?.whole && task !== "brackets";
+        try {
+          held.textContent = "Never trained on: "
+            + `${taskOf(this.of("first")).held?.join(", ")}.`;
+        } catch {
+          held.textContent = "";
+        }
       });
       return [[h("div", { class: "controls" },
         named("task", this.pick("first", "task", "task",
-          Object.entries(TASK_WORDS))), length, named("seed", seed),
-        this.toggle("two", "a second run beside it")), ownTable],
+          Object.entries(TASK_WORDS))), length, answers,
+        named("seed", seed),
+        second), ownTable],
       [this.table("What it has", () => partsOf(this.of("first"))
         .filter((part) => WORDS[part]), true),
+      h("p", { class: "looks" }, "“Taken out” acts at once on what was "
+        + "trained. “Never there” forgets it: train anew."),
       h("details", {}, h("summary", {}, "Heads one by one"),
         this.table("Heads", () => [...new Set(KINDS.flatMap((kind) =>
           partsOf(this.of(kind))))].filter((part) => !WORDS[part]), true)),
-      h("details", {}, h("summary", {}, "Depth, heads, rate and batch"),
+      h("details", {}, h("summary", {}, "Depth, heads, rate, batch, steps"),
         this.table("Sizes", () => Object.keys(OWN), false, plain),
-        h("div", { class: "controls" }, answers,
-          named("rows a step", this.pick("first", "batch", "rows a step",
+        h("div", { class: "controls" },
+          named("batch", this.pick("first", "batch", "batch",
             plain("batch"))),
           named("steps", this.pick("first", "steps", "steps",
             plain("steps")))))]];
@@ -322,7 +353,8 @@
         second.hidden = !this.two;
         const shown = names().map((name) => {
           rows[name] ??= h("tr", {},
-            h("th", { scope: "row" }, areParts ? word(name) : OWN[name]),
+            h("th", { scope: "row" }, areParts ? word(name) : OWN[name],
+              areParts && ELSE[name] ? h("small", {}, ELSE[name]) : null),
             KINDS.map((kind) => h("td", {},
               (cells[name] ??= {})[kind] = cell(kind, name))));
           rows[name].lastChild.hidden = !this.two;
@@ -348,7 +380,12 @@
     makeBar() {
       const train = button("", () => this.press(), { class: "go" });
       const step = button("One step", () => this.order({ order: "step" }));
-      const again = button("From the beginning", () => this.begin());
+      const again = button("Forget it all", () => this.begin());
+      const link = here ? button("Copy the link", async () => {
+        await navigator.clipboard?.writeText(location.href);
+        link.textContent = navigator.clipboard ? "Copied"
+          : "It is in the address bar";
+      }, { onblur: () => { link.textContent = "Copy the link"; } }) : null;
       const row = button("Another row", () => this.order({ order: "row" }));
       this.paintBar = () => {
         train.textContent = this.running ? "Pause"
@@ -356,7 +393,7 @@
         for (const one of [step, row]) one.disabled = this.running;
       };
       return h("div", { class: "controls" }, train, this.question ? []
-        : [step, row, again, this.toggle("slow", "slow motion")]);
+        : [step, row, again, link, this.toggle("slow", "slow motion")]);
     }
 
     makeFiles() {
@@ -370,8 +407,9 @@
       } });
       return h("details", {}, h("summary", {}, "Weights"), h("div",
         { class: "controls" }, button("Save the weights", () =>
-          this.runs[0].send({ order: "save" })),
-        h("label", {}, h("span", { class: "name" }, "load weights"), load)));
+          this.runs[0].send({ order: "save" }), { class: "saves" }),
+        h("label", {}, h("span", { class: "name" },
+          "load some of the same task and sizes"), load)));
     }
 
     // --- Runs
@@ -446,15 +484,19 @@
       if (report.problem) {
         this.problem = report.problem;
         this.say();
+        this.warned.scrollIntoView({ block: "nearest" });
         return;
       }
-      const { losses, step, right, of, seconds, saved } = report;
+      const { losses, shares, step, seconds, saved } = report;
       run.losses.push(...losses);
-      run.shares.push([step, right / of]);
+      run.shares.push(...shares);
       run.last = report;
       run.pace = [...run.pace ?? [], [step, seconds]].slice(-20);
       if (saved) this.keep(saved);
-      if (this.running && this.finished) this.running = false;
+      if (this.running && this.finished) {
+        this.running = false;
+        this.finishedRuns.push(...this.words());
+      }
       // Who wants no motion sees what has changed once in two seconds.
       const rests = CALM.matches && this.running && Date.now() < this.calm;
       if (this.painting || rests) return;
@@ -513,20 +555,25 @@
           `${STATES[list]}: ${parts.map(word).join(", ")}`).join("; ");
     }
 
+    /** What a run lacks, and the sizes that the other one does not share, or
+     * that are not the usual ones. */
     name({ kind }) {
-      const own = Object.entries(this.second).filter(([name, value]) =>
-        OWN[name] && value !== this.of("first")[name]);
-      const sizes = kind === "second" ? own.map(([name, value]) =>
-        `${OWN[name]}: ${value}`) : [];
-      const words = [this.lacks(kind), ...sizes].filter(Boolean).join("; ");
+      const other = this.two ? this.of(kind === "first" ? "second" : "first")
+        : DEFAULTS;
+      const own = Object.entries(OWN).filter(([name]) =>
+        this.of(kind)[name] !== other[name]).map(([name, words]) =>
+        `${words}: ${this.of(kind)[name]}`);
+      const words = [this.lacks(kind), ...own].filter(Boolean).join("; ");
       const which = this.two ? `${kind} run` : "this run";
       return `${which[0].toUpperCase()}${which.slice(1)}: ${
         words || "with all its parts"}`;
     }
 
-    facts({ last, pace = [] }) {
-      if (!last) return [h("b", {}, "…"), h("br"), "not trained yet"];
+    facts({ last, losses = [], pace = [] }) {
+      if (!last?.step) return [h("b", {}, "–"), h("br"), "not trained yet"];
       const { step, steps, seconds, of } = last;
+      const ends = losses.slice(-20).map(([, loss]) => loss);
+      const loss = (total(ends) / ends.length).toFixed(2);
       const [[from, since], [to, until]] = [pace[0] ?? [0, 0],
         pace.at(-1) ?? [0, 0]];
       const speed = (to - from) / (until - since);
@@ -535,26 +582,51 @@
       const fast = step && seconds ? `, ${
         (step / seconds).toFixed(0)} steps a second` : "";
       return [h("b", {}, percent(last)), ` of ${of} unseen rows right`, h("br"),
-        `step ${step} of ${steps}, ${seconds.toFixed(1)} s${fast}${left}`];
+        `loss ${loss}, step ${step} of ${steps}, ${
+          seconds.toFixed(1)} s${fast}${left}`];
+    }
+
+    words() {
+      const { task, seed } = this.of("first");
+      return this.shown.filter(({ last }) => last?.step).map((run) =>
+        `${this.name(run)}, ${TASK_WORDS[task]}, seed ${seed}: after `
+        + `${run.last.step} steps ${percent(run.last)} of ${run.last.of} `
+        + "unseen rows are right.");
     }
 
     /** The result in words; nothing while it runs. */
     say() {
-      const results = this.shown.filter(({ last }) => last?.step).map((run) =>
-        `${this.name(run)}, seed ${this.of("first").seed}: after `
-        + `${run.last.step} steps ${percent(run.last)} of ${run.last.of} `
-        + "unseen rows are right.");
-      const words = this.running ? "" : results.join(" ");
+      const words = this.running ? "" : this.words().join(" ");
       if (this.said.textContent !== words) this.said.textContent = words;
-      this.warned.hidden = !this.problem;
-      this.warned.textContent = this.problem ?? "";
+      const [first, second] = KINDS.map((kind) =>
+        JSON.stringify(Object.entries(this.of(kind)).sort()));
+      const problem = this.problem || (this.two && first === second
+        ? "Both runs are the same. Change something in the second column."
+        : "");
+      this.warned.hidden = !problem;
+      this.warned.textContent = problem;
+      this.paintLog?.();
+    }
+
+    /** What has finished, for who compares more than two. */
+    makeLog() {
+      const list = h("ol"), title = h("summary");
+      const log = h("details", {}, title, list);
+      this.paintLog = () => {
+        title.textContent = `Your runs so far (${this.finishedRuns.length})`;
+        list.replaceChildren(...this.finishedRuns.map((words) =>
+          h("li", {}, words)));
+      };
+      return log;
     }
 
     get legend() {
       const line = (kind) => swatch("", s("path",
         { class: `line ${kind}`, d: "M0,6H28" }));
-      return this.part("p", { class: "legend" }, () => this.two
-        ? KINDS.map((kind) => h("span", {}, line(kind), `${kind} run`)) : []);
+      const cut = swatch("", s("path", { class: "cut", d: "M14,0V12" }));
+      return this.part("p", { class: "legend" }, () => [...this.two
+        ? KINDS.map((kind) => h("span", {}, line(kind), `${kind} run`)) : [],
+      h("span", {}, cut, "a part taken out or put back")]);
     }
 
     /** Above, the share of rows that are right; below, the loss. */
@@ -566,8 +638,8 @@
       const most = Math.max(4, ...this.shown.flatMap(({ losses = [] }) =>
         losses.slice(0, 1).map(([, loss]) => Math.ceil(loss))));
       const x = linear([0, steps], [left, right]);
-      const y = linear([0, 1], [132, 16]);
-      const low = linear([0, most], [262, 172]);
+      const y = linear([0, 1], [112, 16]);
+      const low = linear([0, most], [206, 146]);
       const path = (points, height, kind) => {
         const jump = Math.ceil(points.length / 300);
         const kept = points.filter((_, n) => n % jump === 0
@@ -579,17 +651,17 @@
       const scale = [0, steps / 2, steps];
       const title = (at, words) => s("text", { x: left, y: at }, words);
       this.plot.replaceChildren(
-        ...axes({ x, y, left, right, bottom: 132, levels: [0, 0.5, 1],
+        ...axes({ x, y, left, right, bottom: 112, levels: [0, 0.5, 1],
           level: (n) => `${100 * n}%`, scale: [] }),
-        ...axes({ x, y: low, left, right, bottom: 262,
+        ...axes({ x, y: low, left, right, bottom: 206,
           levels: [0, most / 2, most], scale, name: "" }),
-        title(8, "unseen rows that are right"), title(166, "loss"),
-        s("text", { x: (left + right) / 2, y: 297, "text-anchor": "middle" },
+        title(8, "unseen rows that are right"), title(138, "loss"),
+        s("text", { x: (left + right) / 4, y: 224, "text-anchor": "middle" },
           "step"),
         ...this.shown.flatMap((run) => {
           const { kind, shares = [], losses = [], marks = [] } = run;
           return [...marks.map((at) => s("path", { class: "cut",
-            d: `M${x(at)},16V132M${x(at)},172V262` })),
+            d: `M${x(at)},16V112M${x(at)},146V206` })),
           path(losses, (v) => low(Math.min(v, most)), `${kind} thin`),
           path(shares, y, kind)];
         }).flat());
@@ -609,22 +681,25 @@
 
     looks({ kind, last }) {
       const all = this.of(kind), blank = Array(all.length).fill("");
-      const { row, said, sure, answer, heads } = last?.look
-        ?? { row: blank, said: blank, answer: blank, heads: [] };
+      const none = { row: blank, said: blank, answer: blank, heads: [] };
+      const { row, said, sure, answer, heads } = last?.step ? last.look
+        : { ...last?.look ?? none, said: blank, heads: [] };
       const cells = (words, signs, mark) => h("tr", {},
         h("th", { scope: "row" }, words), signs.map((sign, i) => {
           const counts = !mark || answer[i] !== "";
-          return h("td", { class: counts && mark && sign !== answer[i]
+          return h("td", { class: counts && mark && sign && sign !== answer[i]
             && "wrong", title: counts && mark && sure
             ? `${(100 * sure[i]).toFixed(0)}% sure` : null },
           counts ? sign : "");
         }));
       const caption = `An unseen row${this.two ? `, ${kind} run` : ""}`;
       const names = partsOf(all).filter((part) => !WORDS[part]);
-      return h("div", {}, wide(row.length, caption, h("table",
+      return h("div", {}, wide(row.length + 1, caption, h("table",
         { class: "row" }, h("caption", {}, caption), h("tbody", {},
           cells("reads", row), cells("says", said, true),
-          cells("right", answer)))),
+          cells("should say", answer)))),
+      h("p", { class: "looks" }, "Each head: a row for each place that looks; "
+        + "the stronger the colour, the more it looks there."),
       h("div", { class: "heads" }, names.map((name, n) => h("figure", {},
         this.map(heads[n] ?? [[]], `${word(name)}: where each place looks`),
         h("figcaption", {}, all.layers > 1 ? word(name) : `head ${n}`)))));

@@ -80,8 +80,8 @@
       } },
   };
 
-  /** A task of the reader's own: a line for each row, as "3+4 → 07". Every
-   * fifth is never trained on. */
+  /** A task of the reader's own: a line for each row, as "3+4 → 07". A fifth,
+   * drawn once, is never trained on: in order, it might be a column. */
   function ownTask(text) {
     const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
     const parts = lines.map((line, n) => {
@@ -105,12 +105,15 @@
       if (known && String(known.answer) !== String(answer)) {
         throw new Error(`Line ${n + 1}: ${left.join("")} had another answer.`);
       }
-      at.set(String(row), { row, answer, unseen: n % 5 === 4 });
+      at.set(String(row), { row, answer, line: left.join("") });
     }
     const rows = [...at.values()];
+    const held = some(Math.floor(rows.length / 5), rows, random(1));
+    for (const one of held) one.unseen = true;
     return { signs, lengths: [length, length],
+      held: held.map(({ line }) => line),
       draw: (_, uniform) => [...rows[below(rows.length, uniform)].row],
-      unseen: (row) => at.get(String(row)).unseen,
+      unseen: (row) => Boolean(at.get(String(row)).unseen),
       answer: (row) => at.get(String(row)).answer };
   }
 
@@ -352,9 +355,10 @@
     }
   }
 
-  const OFTEN = 100, SHARE = 10; // ms; of the time, telling takes a tenth
+  const OFTEN = 100; // ms between two reports
+  const EACH = 20; // steps, after which it is measured: time plays no part
 
-  /** Takes orders, and reports: {step, steps, losses, right, of, look,
+  /** Takes orders, and reports: {step, steps, losses, shares, right, of, look,
    * running, seconds}, or {problem}. slice: milliseconds it may take. */
   class Trainer {
     constructor(report, slice) {
@@ -381,11 +385,15 @@
 
     begin({ settings: given }) {
       this.run = new Run(given);
-      Object.assign(this, { row: 0, losses: [], seconds: 0 });
+      Object.assign(this, { row: 0, losses: [], shares: [], seconds: 0 });
     }
 
     learn() {
-      this.losses.push([this.run.step, this.run.learn()]);
+      const { run } = this;
+      this.losses.push([run.step, run.learn()]);
+      if (run.step % EACH) return;
+      this.last = run.measure(FEW);
+      this.shares.push([run.step, this.last.right / this.last.of]);
     }
 
     get finished() {
@@ -418,14 +426,15 @@
 
     tell() {
       const { run, losses, running, finished, seconds, saved } = this;
-      const start = performance.now();
+      if (!running || !run.step) {
+        this.last = run.measure(MANY);
+        this.shares.push([run.step, this.last.right / this.last.of]);
+      }
       this.report({ step: run.step, steps: run.settings.steps, losses,
-        ...run.measure(running ? FEW : MANY), look: run.look(this.row),
-        running, finished, seconds, saved });
-      this.losses = [];
-      this.saved = undefined;
-      const end = performance.now();
-      this.next = end + Math.max(OFTEN, SHARE * (end - start));
+        shares: this.shares, ...this.last, look: run.look(this.row), running,
+        finished, seconds, saved });
+      Object.assign(this, { losses: [], shares: [], saved: undefined,
+        next: performance.now() + OFTEN });
     }
   }
 

@@ -53,7 +53,7 @@ FULLEST = [
 ]
 KEYS = [
     ("Tab Tab", "task"),
-    ("Tab Tab", "seed"),
+    ("Tab Tab Tab", "seed"),
     ("ArrowUp Tab Space", {"two": True}),
     ("Tab", "Train"),
     ("Tab Enter Tab", "Another row"),
@@ -72,6 +72,8 @@ SAYS = [
         ],
     ),
 ]
+
+GROWS = "the lab is a page: it is as high as what was chosen"
 
 
 def sample():
@@ -131,7 +133,7 @@ def test_a_run_is_that_of_its_seed_and_the_result_is_said(shown):
     assert told["right"] == alone["right"]
     share = f"{100 * told['right'] / told['of']:.1f}%"
     assert shown.text("[aria-live]") == (
-        "This run: never there: norm, seed 2: after 200 steps "
+        "This run: never there: norm, look up, seed 2: after 200 steps "
         f"{share} of 500 unseen rows are right."
     )
     assert shown.text(".result b") == share
@@ -250,7 +252,9 @@ def test_a_table_of_the_readers_own(shown):
     first = SHORT | {"task": "table", "table": "\n".join(lines)}
     trained(shown, first=first)
     told = shown.page.evaluate(TOLD)
-    assert told["of"] == 5  # every fifth line
+    assert told["of"] == 5  # a fifth, and not a column of the table
+    held = shown.all(".looks")[0].removeprefix("Never trained on: ")
+    assert len({line[1] for line in held.rstrip(".").split(", ")}) > 2
     assert told["losses"][-1] < 0.1
     for table, said in {
         "\n".join(lines[:9]): "At least 10 lines, please.",
@@ -282,6 +286,21 @@ def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
     until(shown.page, f"{READY}?.step === 0 && {READY}.right < 100")
     shown.get("button", "Weights for the first run").set_input_files(path)
     until(shown.page, f"{READY}.right > 400")
+
+
+@pytest.mark.parametrize("width", [1100, 360])
+def test_nothing_moves_while_it_trains(show, width):
+    shown = show(sample(), width=width)
+    shown.set(first=SHORT, second={"never": ["norm"], "taken": []}, two=True)
+    until(shown.page, READY)
+    shown.page.evaluate(f"""() => {{
+      globalThis.heights = new Set();
+      new ResizeObserver(() => heights.add(
+        {ELEMENT}.getBoundingClientRect().height)).observe({ELEMENT});
+    }}""")
+    shown.get("button", "Train").click()
+    until(shown.page, DONE)
+    assert shown.page.evaluate("heights.size") == 1
 
 
 def test_it_rests_where_nobody_looks(shown):
