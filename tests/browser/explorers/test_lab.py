@@ -232,6 +232,18 @@ def test_a_link_has_all_that_was_chosen(lab, opened):
     assert "#" not in tab.evaluate("location.href")
 
 
+def test_each_question_is_set_up_by_its_link(lab):
+    tab = lab("")
+    links = tab.locator("a[href^='#lab?']")
+    assert links.count() == 6
+    for link in links.all():
+        link.click()
+        first = "task=" + tab.evaluate(f"{ELEMENT}.value.first.task")
+        assert first in link.get_attribute("href")
+        until(tab, READY)
+        expect(tab.get_by_role("alert")).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
