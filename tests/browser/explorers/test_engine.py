@@ -16,6 +16,7 @@ from kit.explorers import FOLDER
 from kit.lab import ANY, PARTS, NumberModel
 from lib.transformer import Transformer, TransformerConfig
 from tests.browser.explorers.shown import close
+from tests.built import first_quick
 
 RATE, STEPS = 0.01, 10
 # Loss and gradients of the first batch; then ten steps, with their losses.
@@ -125,7 +126,7 @@ CHANGES = [(), *[(part,) for part in PARTS], ("0.1", "1.0", "1.3")]
 CHANGES += [("residual", "norm", "feed_forward"), ("choice", "1.2")]
 
 
-@pytest.mark.parametrize("norm_first", [False, True], ids=["after", "before"])
+@pytest.mark.parametrize("norm_first", first_quick([True, False]))
 @pytest.mark.parametrize("parts", CHANGES, ids=" ".join)
 def test_an_encoder_learns_as_in_torch(page, parts, norm_first):
     """With a causal mask, an odd batch, and places that do not count."""
@@ -149,7 +150,7 @@ def test_an_encoder_learns_as_in_torch(page, parts, norm_first):
         run(page, "NumberModel", config, change, model, batches)
 
 
-@pytest.mark.parametrize("tied", ["none", "target", "all"])
+@pytest.mark.parametrize("tied", first_quick(["none", "target", "all"]))
 @pytest.mark.parametrize("norm_first", [False, True], ids=["after", "before"])
 def test_an_encoder_and_decoder_learn_as_in_the_library(
     page, norm_first, tied
