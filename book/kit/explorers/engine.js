@@ -33,6 +33,14 @@
   /** The tensors of a safetensors file, {shape, data} by name; integers are
    * left out. */
   function readSafetensors(buffer) {
+    try {
+      return tensorsOf(buffer);
+    } catch {
+      throw new Error("This is no safetensors file.");
+    }
+  }
+
+  function tensorsOf(buffer) {
     const size = Number(new DataView(buffer).getBigUint64(0, true));
     const text = new TextDecoder().decode(new Uint8Array(buffer, 8, size));
     const tensors = {};
@@ -43,6 +51,24 @@
       tensors[name] = { shape: entry.shape, data };
     }
     return tensors;
+  }
+
+  /** Say what differs between tensors of a file and the weights of a model. */
+  function refuse(found, weights) {
+    const shape = (tensor) => tensor.shape.join(" × ");
+    for (const name of Object.keys({ ...weights, ...found })) {
+      if (!found[name]) throw new Error(`${name} is missing in this file.`);
+      if (!weights[name]) {
+        throw new Error(`${name}: the page's model has no such part.`);
+      }
+      const [expected, got] = [weights[name], found[name]].map(shape);
+      if (expected !== got) {
+        throw new Error(`${name}: expected ${expected}, got ${got}.`);
+      }
+      if (!found[name].data.every(Number.isFinite)) {
+        throw new Error(`${name}: not every number is finite.`);
+      }
+    }
   }
 
   /** The bytes of such a file, in float32. */
@@ -777,7 +803,8 @@
       return {
         logits: ids.map((_, t) => logits.slice(t * vocab, (t + 1) * vocab)),
         self: self.look(), cross: cross.look(),
-        cache: { ...cache, ids: all, own: blocks.map(({ own }) => own ?? new Float64Array()) } };
+        cache: { ...cache, ids: all,
+          own: blocks.map(({ own }) => own ?? new Float64Array()) } };
     }
 
     /** All positions at once, as Transformer.decode; BOS comes first. */
@@ -815,6 +842,6 @@
 
   const likeliest = (logP) => logP.indexOf(Math.max(...logP));
 
-  globalThis.Engine = { INTACT, NumberModel, Transformer, readSafetensors,
+  globalThis.Engine = { NumberModel, Transformer, readSafetensors, refuse,
     writeSafetensors, softmax };
 })();

@@ -37,6 +37,7 @@
   const CALM = matchMedia("(prefers-reduced-motion: reduce)");
   const word = (part) => WORDS[part]
     ?? `block ${part.replace(".", ", head ")}`;
+  const isNew = (last) => !last?.step && !last?.loaded;
   const percent = ({ right, of }) => `${(100 * right / of).toFixed(1)}%`;
 
   /** A Trainer in a Worker, or on the page: a function that takes orders. */
@@ -87,8 +88,12 @@
       two: false };
     for (const [key, text] of new URLSearchParams(hash.slice(HASH.length))) {
       const [, side, name] = key.match(/^(second\.)?(.*)$/);
-      if (key === "two") found.two = text === "yes";
+      if (`${key}=${text}` === "two=yes") found.two = true;
       else {
+        if (side && !(name in found.second || OWN[name])) {
+          throw new Error(`${key}: both runs have the same.`);
+        }
+        found.two ||= Boolean(side);
         const usual = DEFAULTS[name];
         found[side ? "second" : "first"][name] = Array.isArray(usual)
           ? text.split(",").filter(Boolean)
@@ -219,7 +224,9 @@
         const { length, table } = this.of("first");
         this.first.length = Math.min(most, Math.max(least,
           value === "brackets" ? 12 : value === "lookup" ? 7 : length));
-        if (value === "table") this.first.table = table || SUMS;
+        this.kept = table || this.kept || SUMS;
+        this.first.table = value === "table" ? this.kept : "";
+        if (value === "table") this.first.length = DEFAULTS.length;
         if (["table", "brackets", "lookup"].includes(value)) {
           this.first.answers = "together";
         }
@@ -382,9 +389,8 @@
       const step = button("One step", () => this.order({ order: "step" }));
       const again = button("Forget it all", () => this.begin());
       const link = here ? button("Copy the link", async () => {
-        await navigator.clipboard?.writeText(location.href);
-        link.textContent = navigator.clipboard ? "Copied"
-          : "It is in the address bar";
+        link.textContent = await navigator.clipboard?.writeText(location.href)
+          .then(() => "Copied", () => null) ?? "It is in the address bar";
       }, { onblur: () => { link.textContent = "Copy the link"; } }) : null;
       const row = button("Another row", () => this.order({ order: "row" }));
       this.paintBar = () => {
@@ -570,10 +576,11 @@
     }
 
     facts({ last, losses = [], pace = [] }) {
-      if (!last?.step) return [h("b", {}, "–"), h("br"), "not trained yet"];
+      if (isNew(last)) return [h("b", {}, "–"), h("br"), "not trained yet"];
       const { step, steps, seconds, of } = last;
       const ends = losses.slice(-20).map(([, loss]) => loss);
-      const loss = (total(ends) / ends.length).toFixed(2);
+      const loss = ends.length
+        ? `loss ${(total(ends) / ends.length).toFixed(2)}` : "loaded weights";
       const [[from, since], [to, until]] = [pace[0] ?? [0, 0],
         pace.at(-1) ?? [0, 0]];
       const speed = (to - from) / (until - since);
@@ -582,13 +589,13 @@
       const fast = step && seconds ? `, ${
         (step / seconds).toFixed(0)} steps a second` : "";
       return [h("b", {}, percent(last)), ` of ${of} unseen rows right`, h("br"),
-        `loss ${loss}, step ${step} of ${steps}, ${
+        `${loss}, step ${step} of ${steps}, ${
           seconds.toFixed(1)} s${fast}${left}`];
     }
 
     words() {
       const { task, seed } = this.of("first");
-      return this.shown.filter(({ last }) => last?.step).map((run) =>
+      return this.shown.filter(({ last }) => !isNew(last)).map((run) =>
         `${this.name(run)}, ${TASK_WORDS[task]}, seed ${seed}: after `
         + `${run.last.step} steps ${percent(run.last)} of ${run.last.of} `
         + "unseen rows are right.");
@@ -631,8 +638,7 @@
 
     /** Above, the share of rows that are right; below, the loss. */
     draw() {
-      const wide = this.plot.clientWidth || 600;
-      const [left, right] = [46, wide - 10];
+      const [left, right] = [46, (this.plot.clientWidth || 600) - 10];
       const steps = Math.max(...this.shown.map(({ last }) =>
         last?.steps ?? DEFAULTS.steps));
       const most = Math.max(4, ...this.shown.flatMap(({ losses = [] }) =>
@@ -682,7 +688,7 @@
     looks({ kind, last }) {
       const all = this.of(kind), blank = Array(all.length).fill("");
       const none = { row: blank, said: blank, answer: blank, heads: [] };
-      const { row, said, sure, answer, heads } = last?.step ? last.look
+      const { row, said, sure, answer, heads } = !isNew(last) ? last.look
         : { ...last?.look ?? none, said: blank, heads: [] };
       const cells = (words, signs, mark) => h("tr", {},
         h("th", { scope: "row" }, words), signs.map((sign, i) => {

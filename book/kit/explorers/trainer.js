@@ -6,7 +6,7 @@
   const inWorker = typeof WorkerGlobalScope === "function"
     && globalThis instanceof WorkerGlobalScope;
   if (inWorker) importScripts("engine.js");
-  const { INTACT, NumberModel, readSafetensors, writeSafetensors } =
+  const { NumberModel, readSafetensors, refuse, writeSafetensors } =
     globalThis.Engine;
 
   // --- Chance: numbers from 0 to 1, the same for a seed everywhere
@@ -139,28 +139,31 @@
   /** All settings, or an error that names the one that cannot be. */
   function settings(given) {
     const all = { ...DEFAULTS, ...given };
-    const refuse = (name, wanted) => {
+    const no = (name, wanted) => {
       throw new Error(`${name}=${all[name]}: expected ${wanted}.`);
     };
     for (const name of Object.keys(given)) {
       if (!(name in DEFAULTS)) throw new Error(`${name}: no such setting.`);
     }
     for (const [name, list] of Object.entries(CHOICES)) {
-      if (!list.includes(all[name])) refuse(name, list.join(", "));
+      if (!list.includes(all[name])) no(name, list.join(", "));
     }
     const names = [...Object.keys(TASKS), "table"];
-    if (!names.includes(all.task)) refuse("task", names.join(", "));
+    if (!names.includes(all.task)) no("task", names.join(", "));
     if (!(Number.isInteger(all.seed) && all.seed > 0)) {
-      refuse("seed", "a whole number from 1");
+      no("seed", "a whole number from 1");
     }
     const task = taskOf(all), [least, most] = task.lengths;
-    if (all.task === "table") all.length = most;
+    if (all.task === "table") {
+      if (all.length !== DEFAULTS.length) no("length", "that of the table");
+      all.length = most;
+    } else if (all.table) no("table", "none for this task");
     if (!(Number.isInteger(all.length) && all.length >= least
-      && all.length <= most)) refuse("length", `${least} to ${most}`);
+      && all.length <= most)) no("length", `${least} to ${most}`);
     const parts = partsOf(all);
     for (const name of ["never", "taken"]) {
       for (const part of all[name]) {
-        if (!parts.includes(part)) refuse(name, `some of ${parts.join(", ")}`);
+        if (!parts.includes(part)) no(name, `some of ${parts.join(", ")}`);
       }
     }
     return all;
@@ -176,8 +179,8 @@
 
   /** As torch.optim.Adam. */
   class Adam {
-    constructor(weights, { beta1 = 0.9, beta2 = 0.999 } = {}) {
-      Object.assign(this, { beta1, beta2, steps: 0 });
+    constructor(weights) {
+      Object.assign(this, { beta1: 0.9, beta2: 0.999, steps: 0 });
       this.all = Object.values(weights).map(({ data, grad }) => ({ data, grad,
         mean: new Float64Array(data.length),
         square: new Float64Array(data.length) }));
@@ -340,18 +343,11 @@
     }
 
     load(buffer) {
-      let found;
-      try {
-        found = readSafetensors(buffer);
-      } catch {
-        throw new Error("This is no safetensors file.");
-      }
-      new NumberModel(this.model.config, found); // names what does not fit
-      const { weights } = this.model;
-      for (const name of Object.keys(found)) {
-        if (!weights[name]) throw new Error(`${name}: there is no such part.`);
-        weights[name].data.set(found[name].data);
-      }
+      const { weights } = this.model, found = readSafetensors(buffer);
+      refuse(found, weights);
+      for (const name in found) weights[name].data.set(found[name].data);
+      this.adam = new Adam(weights); // the moments were those of others
+      this.loaded = true;
     }
   }
 
@@ -366,6 +362,7 @@
     }
 
     async take({ order, ...given }) {
+      if (order === "pause" && !this.running) return;
       try {
         this.running &&= order !== "begin" && order !== "pause";
         if (order === "begin") this.begin(given);
@@ -432,14 +429,14 @@
       }
       this.report({ step: run.step, steps: run.settings.steps, losses,
         shares: this.shares, ...this.last, look: run.look(this.row), running,
-        finished, seconds, saved });
+        loaded: run.loaded, finished, seconds, saved });
       Object.assign(this, { losses: [], shares: [], saved: undefined,
         next: performance.now() + OFTEN });
     }
   }
 
-  globalThis.Trainer = { Adam, CHOICES, DEFAULTS, INTACT, PARTS, Run, TASKS,
-    Trainer, headNames, partsOf, settings, taskOf };
+  globalThis.Trainer = { Adam, CHOICES, DEFAULTS, Run, TASKS, Trainer, partsOf,
+    settings, taskOf };
   if (inWorker) {
     const trainer = new Trainer((report) => postMessage(report), 60);
     addEventListener("message", ({ data }) => trainer.take(data));

@@ -6,7 +6,7 @@ from time import sleep
 import pytest
 import torch
 from playwright.sync_api import expect
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from kit.explorers.lab import lab_explorer, small_lab
 from kit.lab import ANY, TASKS, NumberModel
@@ -252,6 +252,9 @@ def test_each_question_is_set_up_by_its_link(lab):
             ("length=99", "length=99: expected 4 to 10."),
             ("never=sound", "never=sound: expected some of attention, choice"),
             ("colour=red", "colour: no such setting."),
+            ("two=maybe", "two: no such setting."),
+            ("second.seed=2", "second.seed: both runs have the same."),
+            ("table=ab", "table=ab: expected none for this task."),
             ("rate=0.5", "rate=0.5: expected 0.001, 0.003"),
         ]
     ),
@@ -264,7 +267,8 @@ def test_a_setting_that_cannot_be_is_named(lab, setting, said):
 def test_a_table_of_the_readers_own(shown):
     """It is used; what cannot be is named with its line."""
     lines = [f"{a}{b} → {b}{a}" for a in "abcde" for b in "abcde"]
-    first = SHORT | {"task": "table", "table": "\n".join(lines)}
+    first = SHORT | {"task": "table", "length": 8}
+    first["table"] = "\n".join(lines)
     trained(shown, first=first)
     told = shown.page.evaluate(TOLD)
     assert told["of"] == 5  # a fifth, and not a column of the table
@@ -291,7 +295,8 @@ def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
     download.value.save_as(path)
     assert download.value.suggested_filename == "lookup-2.safetensors"
     model = NumberModel(TASKS["lookup"].vocab_size)
-    model.load_state_dict(load_file(path), strict=True)
+    weights = load_file(path)
+    model.load_state_dict(weights, strict=True)
     found = shown.page.evaluate(RUN, SHORT)
     rows = torch.tensor(found["rows"])
     said = model(rows).argmax(-1)[:, -3:].tolist()
@@ -301,6 +306,15 @@ def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
     until(shown.page, f"{READY}?.step === 0 && {READY}.right < 100")
     shown.get("button", "Weights for the first run").set_input_files(path)
     until(shown.page, f"{READY}.right > 400")
+    assert "loaded weights, step 0" in shown.text(".result")
+    # What does not fit changes nothing.
+    del weights["output.bias"]
+    save_file(weights, path)
+    shown.get("button", "Weights for the first run").set_input_files(path)
+    expect(shown.get("alert")).to_have_text(
+        "output.bias is missing in this file."
+    )
+    assert shown.page.evaluate(f"{READY}.right") > 400
 
 
 @pytest.mark.parametrize("width", first_quick([360, 1100]))
