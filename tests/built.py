@@ -34,9 +34,10 @@ NOTEBOOKS = [d for d in DOCUMENTS if (ROOT / f"{d}.ipynb").exists()]
 PAGES = [f"{name}.html" for name in [*DOCUMENTS, "search"]]
 ONLINE = ("book/lab", "book/teach/", downloads.PAGE)  # pages of the site alone
 PRINTED = [name for name in DOCUMENTS if not name.startswith(ONLINE)]
-# A page of each kind; chapters with an explorer, colours and a drawing.
+# A page of each kind; chapters with an explorer, a table and a drawing.
 KINDS = [
-    *(f"{NOTEBOOKS[n]}.html" for n in (2, 4, 9)),
+    *(f"{CHAPTERS[n]}.html" for n in (2, 4, 9)),
+    "book/deeper/03_three_sources.html",
     PAGES[0],
     "book/glossary.html",
     "book/notation.html",

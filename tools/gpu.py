@@ -45,6 +45,11 @@ def refusal() -> str:
     return ""
 
 
+def notebooks(root: Path) -> list[Path]:
+    """The chapters, the lab and the deeper pages."""
+    return sorted((root / "book").rglob("*.ipynb"))
+
+
 def source_hash(notebook: Path) -> str:
     """SHA-256 of the code of a notebook: what was run, not the words."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
@@ -132,19 +137,20 @@ def ratios(root: Path) -> dict:
 
 def outcomes(results: dict[str, Counter], root: Path) -> dict:
     """Of each notebook and of the library; what did not run has failed."""
-    library, notebooks = Counter(passed=0, failed=0), {}
+    library, by_name = Counter(passed=0, failed=0), {}
     for file, counts in results.items():
         if file.startswith(UNIT_TESTS):
             library.update(counts)
-    for path in sorted(root.glob("book/*.ipynb")):
-        counts = results.get(f"book/{path.name}", {"passed": 0, "failed": 1})
-        notebooks[path.name] = {"code_sha256": source_hash(path)} | counts
-    return {"notebooks": notebooks, "library": library}
+    for path in notebooks(root):
+        name = path.relative_to(root).as_posix()
+        counts = results.get(name, {"passed": 0, "failed": 1})
+        by_name[path.name] = {"code_sha256": source_hash(path)} | counts
+    return {"notebooks": by_name, "library": library}
 
 
 def check(kernel: str = "book-gpu", root: Path = ROOT) -> tuple[dict, Path]:
     """Run everything on a kernel; the report, and where it is written."""
-    targets = sorted(f"book/{path.name}" for path in root.glob("book/*.ipynb"))
+    targets = [p.relative_to(root).as_posix() for p in notebooks(root)]
     os.chdir(root)
     with tempfile.TemporaryDirectory(prefix="book-jupyter-") as folder:
         write_kernels(Path(folder, "kernels"))

@@ -148,6 +148,15 @@ function followReading() {
   for (const section of links.keys()) watcher.observe(section);
 }
 
+// A link to a section that has moved to another page leads there.
+function findMoved() {
+  const { moved } = document.getElementById("main").dataset;
+  const section = location.hash.slice(1);
+  const page = moved && JSON.parse(moved)[section];
+  if (page && !document.getElementById(section))
+    location.replace(page + location.hash);
+}
+
 // A class that goes through the exercises opens every solution at once.
 function addSolutionButtons() {
   const folds = document.querySelectorAll(".tag_solution details");
@@ -177,4 +186,5 @@ letLinksCopy();
 document.addEventListener("click", showSign);
 letKeyboardScroll();
 followReading();
+findMoved();
 addSolutionButtons();

@@ -6,7 +6,8 @@ from playwright.sync_api import expect
 from tests.browser.record import assert_legible
 from tests.browser.visit import CHAPTER, expect_in_view, until
 
-COLOURS = "book/03_scoring_with_einsum.html"  # has a figure that keeps them
+COLOURS = "book/deeper/03_three_sources.html"  # has a figure that keeps them
+WALK = "book/03_scoring_with_einsum.html"
 COPIED = "navigator.clipboard.readText()"
 SHADE = "(image) => getComputedStyle(image).filter"
 OPACITY = "(all) => all.map((one) => Number(getComputedStyle(one).opacity))"
@@ -49,6 +50,35 @@ def test_a_figure_opens_by_click_and_by_key(tab, dialog):
     small.click()
     tab.mouse.click(3, 450)  # beside it
     assert not dialog.is_visible()
+
+
+def test_a_tick_opens_the_check_of_its_sentence(tab, address):
+    tab.goto(f"{address}{WALK}")
+    cell = tab.locator(".tag_check").first
+    tick = tab.locator("#who-answers .tick").first
+    said = tab.locator("p", has=tick).inner_text()
+    assert said.endswith("leads.\u2060\u00a0✓") and not cell.is_visible()
+    tick.focus()
+    tab.keyboard.press("Enter")
+    expect(cell.locator("summary")).to_contain_text("✓ each row")
+    assert tick.get_attribute("aria-expanded") == "true"
+    cell.locator("summary").press("Enter")
+    expect(cell).to_be_hidden()
+    expect(tick).to_be_focused()
+
+
+def test_all_checks_of_a_walk_are_ticks(tab, address):
+    """Some in folded answers; none tells on the page what it proves."""
+    tab.goto(f"{address}{WALK}")
+    checks, ticks = (tab.locator(name) for name in (".tag_check", ".tick"))
+    assert checks.count() == ticks.count() > 5
+    assert not any(cell.is_visible() for cell in checks.all())
+
+
+def test_without_a_script_a_check_is_a_line(window, address):
+    tab = window(1200, java_script_enabled=False).tab
+    tab.goto(f"{address}{WALK}")
+    expect(tab.locator(".tag_check summary").first).to_be_visible()
 
 
 def each_figure(tab):

@@ -14,6 +14,23 @@ GROUND = "getComputedStyle(document.body).backgroundColor"
 FOCUS = "document.activeElement.closest('.menu, .menu-button').className"
 
 
+def test_deeper_pages_stand_below_their_chapter(window, address):
+    """In the contents; who goes on from chapter to chapter meets none."""
+    tab, walk = window(1200).tab, ["02_dot", "03_scoring", "04_masks"]
+    tab.goto(address + FORMULAS)
+    inside = tab.locator(".book-nav .current ul a")
+    assert inside.count() >= 3
+    for side, name in (("prev", walk[0]), ("next", walk[2])):
+        link = tab.locator(f".prev-next [rel={side}]")
+        assert link.get_attribute("href").startswith(name)
+    inside.first.click()
+    tab.wait_for_url("**/book/deeper/03_*.html")
+    here = tab.locator(".book-nav [aria-current=page], .book-nav .current a")
+    assert here.count()
+    tab.locator(".prev-next [rel=prev]").click()
+    tab.wait_for_url(f"**/{walk[1]}*.html")
+
+
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_menu_opens_over_a_scrolled_page(window, address, has_scripts):
     phone = window(360, 740, java_script_enabled=has_scripts).tab

@@ -13,7 +13,7 @@ KINDS = {
     "[href*=bibliography]": "Attention is all you need",
     "[href^='#fig']": "Fig. 5.",
     "[href*='notation.html#']": "W_q",
-    "[href='03_scoring_with_einsum.html']": "3. Scoring with einsum",
+    "[href='04_masks.html']": "4. Masks",
 }
 
 

@@ -14,6 +14,7 @@ IMPORTS = re.compile("# @title Imports\n")
 HACK = re.compile(r"\bsys\.path\b|\bget_ipython\b")
 EXERCISES = range(4, 7)  # in a chapter
 TRANSFER = 2  # of them, at least, leave the situation of the page
+ON_A_WALK = range(3, 5)  # more stand on its deeper pages
 
 
 def code_cells(page: list) -> list:
@@ -75,30 +76,31 @@ def output_problems(cell) -> Iterator[str]:
 HEADING = re.compile(r"### Exercise (\d+\.\d+) · \S")
 
 
+def tasks(page: list) -> list[tuple[int, str]]:
+    """The place and the text of each exercise."""
+    return [
+        (place, cell.source)
+        for place, cell in enumerate(page)
+        if cell.source.startswith("### Exercise")
+    ]
+
+
 def exercises(page: list) -> Iterator[str]:
-    """4 to 6 of them, each with all of its parts."""
-    found = transfer = 0
-    for place, cell in enumerate(page):
-        if not cell.source.startswith("### Exercise"):
-            continue
-        found += 1
-        heading = cell.source.split("\n")[0]
-        effort = EFFORT.search(cell.source)
-        transfer += bool(effort and effort["transfer"])
+    """Each has all of its parts."""
+    found = tasks(page)
+    for place, text in found:
+        heading = text.split("\n")[0]
+        effort = EFFORT.search(text)
         if not HEADING.match(heading):
             yield f"{heading}: not `### Exercise <number> · <title>`"
         if not effort:
             yield f"{heading}: no `**<n> minutes · <easy, medium, hard>**`"
-        if "<details>\n<summary>Hint" not in cell.source:
+        if "<details>\n<summary>Hint" not in text:
             yield f"{heading}: no hint"
         for problem in answer_problems(*(page[place + 1 : place + 3])):
             yield f"{heading}: {problem}"
-    if found not in EXERCISES:
-        yield f"{found} exercises, not 4 to 6"
-    if transfer < TRANSFER:
-        yield f"{transfer} exercises are marked `transfer`, not {TRANSFER}"
     graded = sum("nbgrader" in cell.metadata for cell in page)
-    if graded != 2 * found:
+    if graded != 2 * len(found):
         yield f"{graded} cells with nbgrader metadata, not 2 an exercise"
 
 
@@ -120,6 +122,16 @@ def answer_problems(answer=None, check=None) -> Iterator[str]:
         yield f"the grade_id of the check cell is not {name}-check"
     if not check.metadata["nbgrader"].get("locked"):
         yield "the check cell is not locked"
+
+
+def practice(page: list, number: range = EXERCISES) -> Iterator[str]:
+    """A few exercises, and some that leave the situation of the page."""
+    texts = [text for _, text in tasks(page)]
+    transfer = [t for t in texts if (e := EFFORT.search(t)) and e["transfer"]]
+    if len(texts) not in number:
+        yield f"{len(texts)} exercises, not {number[0]} to {number[-1]}"
+    if len(transfer) < TRANSFER:
+        yield f"{len(transfer)} exercises are marked `transfer`"
 
 
 RULES = stored_problems, code, exercises

@@ -13,6 +13,8 @@ from tools.source.taught import symbols
 
 CLASS_LINES = 60  # any other cell: hygiene.LONGEST_CELL
 TEACHING_CELLS, MEDIAN_LINES, WORDS = (15, 30), 6, (1_500, 3_000)
+# Of a walk: no aims, but alarms. Headings and checks are counted as well.
+MOST = {"teaching cells": 20, "words": 2_000, "headings": 9, "checks": 9}
 # What looks into a figure rather than draws one.
 READS_FIGURE = re.compile(
     r"\.(get_(gid|array|[xy]data|text|height|width|xy|facecolor|color|"
@@ -90,9 +92,8 @@ def checks_are_dispensable(page: list) -> Iterator[str]:
 
 
 def teaching_cells(page: list) -> Iterator[str]:
-    """Short, few, and about the idea: no proof, no figure taken apart."""
-    before = cells.before_exercises(page)
-    lines = cells.code(before)
+    """Short, and about the idea: no proof, no figure taken apart."""
+    lines = cells.code(cells.before_exercises(page))
     for cell in filter(cells.is_teaching, page):
         first = cell.source.splitlines()[0]
         if cell.source.count("\n") > CLASS_LINES:
@@ -103,12 +104,37 @@ def teaching_cells(page: list) -> Iterator[str]:
             yield f"it reads a figure, which is a check: {first}"
     if lines and median(lines) > MEDIAN_LINES:
         yield f"half of the teaching cells have over {MEDIAN_LINES} lines"
-    for number, what, (few, many) in (
-        (len(lines), "teaching cells", TEACHING_CELLS),
-        (cells.prose(before), "words before the exercises", WORDS),
-    ):
-        if not few <= number <= many:
-            yield f"{number} {what}, not {few} to {many}"
+
+
+def counts(page: list) -> dict[str, int]:
+    """What a page has before its exercises."""
+    before = cells.before_exercises(page)
+    return {
+        "teaching cells": len(cells.code(before)),
+        "words": cells.prose(before),
+        "headings": sum(
+            len(re.findall(r"^##+ ", cell.source, re.M))
+            for cell in before
+            if cell.cell_type == "markdown"
+        ),
+        "checks": sum(map(cells.is_check, before)),
+    }
+
+
+def size(page: list) -> Iterator[str]:
+    """Not too little for a chapter, and not too much for an evening."""
+    limits = {"teaching cells": TEACHING_CELLS, "words": WORDS}
+    found = counts(page)
+    for what, (few, many) in limits.items():
+        if not few <= found[what] <= many:
+            yield f"{found[what]} {what}, not {few} to {many}"
+
+
+def size_of_a_walk(page: list) -> Iterator[str]:
+    """What nobody has to read before the idea is there is not on it."""
+    for what, number in counts(page).items():
+        if number > MOST[what]:
+            yield f"{number} {what}, more than {MOST[what]}"
 
 
 def first_screen(page: list) -> Iterator[str]:
@@ -134,15 +160,25 @@ def first_screen(page: list) -> Iterator[str]:
 def figures_are_referred_to(page: list) -> Iterator[str]:
     """Every figure by its number, which is its place among the figures."""
     chapter = re.match(r"# (\d+)\.", page[0].source)[1]
+    yield from figures_after(chapter, 0, page)
+
+
+def drawings(page: list) -> list:
+    return [c for c in page if c.metadata.get("mystnb", {}).get("figure")]
+
+
+def figures_after(chapter: str, before: int, page: list) -> Iterator[str]:
+    """The same on a page that so many figures of its chapter precede."""
     text = " ".join(c.source for c in page if c.cell_type == "markdown")
     places = " ".join(found[0] for found in FIGURE.finditer(text))
     named = set(re.findall(rf"\b{chapter}\.\d+", places))
-    drawn = [c for c in page if c.metadata.get("mystnb", {}).get("figure")]
-    figures = {f"{chapter}.{n}" for n in range(1, len(drawn) + 1)}
+    last = before + len(drawings(page))
+    figures = {f"{chapter}.{n}" for n in range(before + 1, last + 1)}
     for number in sorted(figures - named):
         yield f"the text does not refer to figure {number}"
     for number in sorted(named - figures):
-        yield f"there is no figure {number}"
+        if int(number.partition(".")[2]) > before:
+            yield f"there is no figure {number}"
 
 
 def explorers(page: list) -> Iterator[str]:
@@ -162,11 +198,20 @@ def explorers(page: list) -> Iterator[str]:
             yield f"{here}: no check of the answer follows"
 
 
-RULES = (
-    check_cells,
-    checks_are_dispensable,
-    teaching_cells,
-    first_screen,
-    figures_are_referred_to,
-    explorers,
+ABOUT = re.compile(
+    r"# (?!\d)[^\n]+\n\n\*\*[^\n]+\?\*\*\n\n(?!This page ).+"
+    r"This page belongs to \[chapter (\d+)\]\(\.\./(\d\d)_\w+\.ipynb\)\.\Z",
+    re.DOTALL,
 )
+
+
+def one_question(page: list) -> Iterator[str]:
+    """A deeper page has it on top, with its answer, and leads back."""
+    match = ABOUT.match(page[0].source)
+    if not match or int(match[1]) != int(match[2]):
+        yield "it does not begin with title, question, answer and its chapter"
+
+
+OF_ALL = check_cells, checks_are_dispensable
+OF_CHAPTERS = first_screen, figures_are_referred_to
+OF_LESSONS = (*OF_ALL, teaching_cells, explorers)

@@ -10,7 +10,7 @@ import yaml
 from book._ext.book_site.pages import glossary
 from tools.chapters.prose import CHAPTER, numbers_of_code
 from tools.source.cells import before_exercises
-from tools.source.taught import ROOT, chapters, toc_files
+from tools.source.taught import ROOT, lessons, toc_files
 
 BOOK = ROOT / "book"
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
@@ -60,7 +60,7 @@ TERMS = re.findall(r"^(\S.*)\n: ((?:.+\n)+)", GLOSSARY, re.MULTILINE)
 ENTRIES = {name: text for t, text in TERMS for name in glossary.names(t)}
 
 
-@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_every_term_of_a_chapter_is_in_the_glossary(path):
     missing = [
         text
@@ -71,7 +71,7 @@ def test_every_term_of_a_chapter_is_in_the_glossary(path):
 
 
 def test_every_term_of_the_glossary_is_in_a_chapter():
-    said = {text for path in chapters() for text in bold(path)}
+    said = {text for path in lessons() for text in bold(path)}
     known = {glossary.find(text, ENTRIES) for text in said}
     unused = [t for t, _ in TERMS if not known & set(glossary.names(t))]
     assert unused == []

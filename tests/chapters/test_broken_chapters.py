@@ -21,7 +21,8 @@ from tests.chapters.made import (
     told,
     words,
 )
-from tests.chapters.test_every_chapter import RULES
+from tests.chapters.reading import MOST
+from tests.chapters.test_every_chapter import OF_DEEPER, OF_WALKS, RULES
 
 
 def problems(page: list) -> Iterator[str]:
@@ -112,7 +113,7 @@ PARTS = {
     "14 teaching cells": {"code": [code("1")] * 14},
     "over 6 lines": {"code": [code("a = 1\n" * 7)] * 16},
     "it begins with": {"figure": [], "box": [words("> **You will** 9.1")]},
-    "words before the exercises": {"text": [words("Short.", "slide")]},
+    "words, not 1500 to 3000": {"text": [words("Short.", "slide")]},
     "does not refer to figure 9.2": {"more": [figure()]},
     "no figure 9.3": {"more": [words("See figures 9.1, 9.2 and 9.3.")]},
     "9 slides, not 10 to 18": {"text": told(8)},
@@ -175,6 +176,42 @@ BROKEN = {
 def test_a_broken_chapter_is_named(problem):
     page = chapter(**BROKEN[problem])
     assert any(problem in line for line in problems(page))
+
+
+TOO_MUCH = {
+    "teaching cells": [code()] * 21,
+    "words": [words("word " * 2_001)],
+    "headings": [words("## A\n\nb")] * 10,
+    "checks": [check("assert 1"), words()] * 10,
+}
+
+
+@pytest.mark.parametrize("what", MOST)
+def test_a_walk_that_has_grown_is_named(what):
+    page = chapter(text=told(9)[:1], code=[], more=TOO_MUCH[what])
+    found = [problem for rule in OF_WALKS for problem in rule(page)]
+    assert any(f" {what}, more than {MOST[what]}" in one for one in found)
+
+
+BELOW = "This page belongs to [chapter 9](../09_sums.ipynb)."
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        f"# 9. Sums\n\n**What is two and two?**\n\nFour. {BELOW}",
+        f"# Sums\n\nWhat is two and two?\n\nFour. {BELOW}",
+        f"# Sums\n\n**What is two and two?**\n\n{BELOW}",
+        "# Sums\n\n**What is two and two?**\n\nFour.",
+        "# Sums\n\n**What is 2 + 2?**\n\nFour. " + BELOW.replace("9]", "8]"),
+    ],
+)
+def test_a_deeper_page_begins_with_question_and_answer(title):
+    good = f"# Sums\n\n**What is two and two?**\n\nFour. {BELOW}"
+    for text, number in ((good, 0), (title, 1)):
+        page = [words(text), code()]
+        page[1].execution_count = 1
+        assert len([p for rule in OF_DEEPER for p in rule(page)]) == number
 
 
 def test_cells_that_were_not_run_in_order_are_named():

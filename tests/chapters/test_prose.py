@@ -18,12 +18,14 @@ PAGES = sorted(
 
 @cache
 def cells_of(name: str) -> list:
+    """The cells of a notebook, named as a link on a page in book/ does."""
     return nbformat.read(ROOT / "book" / f"{name}.ipynb", as_version=4).cells
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
 def test_every_number_of_a_notebook_is_proved(path):
-    assert unproved(cells_of(path.stem)) == []
+    name = path.relative_to(ROOT / "book").with_suffix("").as_posix()
+    assert unproved(cells_of(name)) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""The four rules: the book obeys them, and each is broken here on purpose."""
+"""The five rules: the book obeys them, and each is broken here on purpose."""
 
 import pytest
 from nbformat.v4 import new_code_cell
@@ -59,11 +59,21 @@ CELLS = [
 
 
 def book(*cells: str, **library: str) -> Book:
-    """A book of one chapter; without arguments it obeys every rule."""
+    """A book of one chapter; without arguments it obeys every rule.
+
+    A cell that begins with `deeper: ` stands on a deeper page.
+    """
     numbered = enumerate(cells or CELLS, start=1)
     return Book(
         LIBRARY | library,
-        [Cell(f"02.ipynb, code cell {n}", text) for n, text in numbered],
+        [
+            Cell(
+                f"02.ipynb, code cell {n}",
+                text.removeprefix("deeper: "),
+                is_deeper=text.startswith("deeper: "),
+            )
+            for n, text in numbered
+        ],
     )
 
 
@@ -138,14 +148,26 @@ BROKEN = [
             attention="def f(): ...",
         ),
     ),
-    ("complete: no chapter teaches attention; begin", book(*CELLS[:3])),
-    ("complete: no chapter teaches LIMIT", book(NO_LIMIT)),
+    ("complete: no lesson teaches attention; begin", book(*CELLS[:3])),
+    ("complete: no lesson teaches LIMIT", book(NO_LIMIT)),
     ("lib/new.py: complete: no", book(new="def f():\n    pass")),
     (
         "attention is taught in 02.ipynb, code cell 4 and in 02.ipynb, "
         "code cell 5; keep one of them",
         book(*CELLS, TEACHES_ATTENTION),
     ),
+]
+
+
+USES = "from lib.attention import attention"
+DEEPER = f"deeper: {TEACHES_ATTENTION}"
+SAYS = "# @title Check: a b c\n# plain: lib/attention.py attention\n"
+COMPARES, SAYS_SO = f"{SAYS}{USES}", f"{SAYS}assert 1"
+NEVER_SHOWN = "introduced: it imports attention of lib/attention.py, which no"
+BROKEN += [
+    (NEVER_SHOWN, book(*CELLS[:3], DEEPER, USES)),
+    (NEVER_SHOWN, book(*CELLS[:3], DEEPER, USES, COMPARES)),
+    ("introduced: it says that", book(*CELLS[:3], SAYS_SO, DEEPER)),
 ]
 
 
@@ -156,6 +178,12 @@ def test_a_rule_names_what_breaks_it(problem, broken):
 
 def test_the_good_book_breaks_none():
     assert problems(book()) == []
+
+
+def test_a_plain_form_introduces_a_name_and_deeper_pages_may_use_all():
+    assert problems(book(*CELLS[:3], COMPARES, USES, DEEPER)) != []  # too soon
+    assert problems(book(*CELLS[:3], COMPARES, DEEPER, USES)) == []
+    assert problems(book(*CELLS[:3], DEEPER, f"deeper: {USES}")) == []
 
 
 MODULE = '''\
@@ -191,3 +219,49 @@ def test_a_cell_that_is_not_python_is_named(tmp_path):
     put_book(tmp_path, {"02_two": [*cells]})
     with pytest.raises(ValueError, match="two.ipynb, code cell 2: line 2 is"):
         read_book(tmp_path)
+
+
+TYPED = '''\
+def f(
+    x: Float[Tensor, "batch length"],
+    *more: int,
+    scale: float = 1.0,
+    **named: str,
+) -> Float[Tensor, "batch length"]:
+    """Twice."""
+    validate.same(x=x)
+    if scale != 1:
+        validate.positive(scale=scale)
+    # what it is: a sum
+    total: Tensor = x + x
+    return total
+
+
+@dataclass
+class Size:
+    width: int  # stays: without it there is no field
+    height: int = 2
+'''
+PLAIN = '''\
+def f(x, *more, scale=1.0, **named):
+    """Twice."""
+    # what it is: a sum
+    total = x + x
+    return total
+
+
+@dataclass
+class Size:
+    width: int  # stays: without it there is no field
+    height: int = 2'''
+
+
+def test_a_walk_shows_definitions_plain():
+    cell = "# lib/x.py\ndef f(): ...\nclass Size: ..."
+    assert as_taught(TYPED, cell, is_plain=True) == f"# lib/x.py\n{PLAIN}"
+    for is_plain in (False, True):
+        for text_is_plain in (False, True):
+            text = as_taught(TYPED, cell, text_is_plain)
+            page = [Cell("02.ipynb", text, is_plain=is_plain)]
+            found = problems(Book({"x": TYPED}, page))
+            assert len(found) == (is_plain != text_is_plain)

@@ -179,6 +179,9 @@ def test_an_old_address_arrives(browser, site, address):
         tab.goto(f"{address}{name}.html{end}")
         tab.wait_for_url(f"{address}{new}.html{end}")
         page = site / f"{name}.html"
+        if name in NOTEBOOKS:  # it is there; only this section has moved
+            assert not soup_of(page).find(id=section)
+            continue
         soup = soup_of(page)
         assert bool(soup.find("meta", {"name": "robots"})) == ("/" in name)
         link = soup.a["href"]  # without a script

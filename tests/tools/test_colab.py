@@ -67,10 +67,11 @@ def test_it_fetches_the_book_and_mends_and_keeps_it(published, tmp_path):
 def test_where_the_book_lies_nothing_is_fetched(tmp_path, address):
     book = tmp_path / "book"
     put(book, LIBRARY)
-    for folder in (tmp_path, book):
+    (book / "deeper").mkdir()
+    for folder in (tmp_path, book, book / "deeper"):
         assert_enters(book, fetch(address), folder)
     assert os.listdir(tmp_path) == ["book"]
-    assert {*os.listdir(book)} <= {"lib", "__pycache__"}
+    assert {*os.listdir(book)} <= {"deeper", "lib", "__pycache__"}
 
 
 def test_without_git_or_an_address_it_says_so(tmp_path):

@@ -31,7 +31,7 @@ NOT_PROSE = re.compile(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 SECTIONS = re.compile(r"^(?=#+ )", re.MULTILINE)
-CHAPTER = re.compile(r"\]\((\d\d_\w+)\.ipynb")
+CHAPTER = re.compile(r"\]\(((?:deeper/)?\d\d_\w+)\.ipynb")
 
 
 def unproved(cells: list[dict]) -> list[str]:

@@ -1,16 +1,23 @@
-"""The four rules that keep the chapters and book/lib one.
+"""The five rules that keep the lessons and book/lib one.
 
-    same      a cell that begins `# lib/<module>.py` is the library's own
-              text of what it names, each docstring cut to its first line
-    unique    no other cell defines a name that a taught module defines
-    in order  a chapter imports from taught modules only what a cell before
-              it has taught; a module imports only modules above it
-    complete  every public definition of a taught module is taught once
+    same        a cell that begins `# lib/<module>.py` is the library's own
+                text of what it names, each docstring cut to its first line;
+                a chapter with deeper pages shows it plain
+    unique      no other cell defines a name that a taught module defines
+    in order    a lesson imports from taught modules only what a cell before
+                it has taught; a module imports only modules above it
+    complete    every public definition of a taught module is taught once
+    introduced  a chapter imports only what a chapter up to there has taught:
+                who reads no deeper page meets no name from nowhere. What a
+                chapter builds in plain form counts from the check on that
+                compares the two; its second line is
+                `# plain: lib/<module>.py name`
 
 `python -m tools.chapters.rules` lists what breaks them.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,15 +31,18 @@ from tools.source.taught import (
     MARKER,
     ROOT,
     as_taught,
-    chapters,
     code_cells,
     definitions,
+    is_deeper,
     is_taught,
+    is_walk,
+    lessons,
     library,
     read,
     symbols,
 )
 
+PLAIN = re.compile(r"# @title Check: .*\n# plain: lib/([\w/]+)\.py (\w+)\n")
 # What a definition may use though no chapter teaches it.
 FOUNDATION = {"runtime", "validate", "checkpoints"}
 # Plumbing that a definition may name; it stands on what chapters teach, be it
@@ -81,6 +91,8 @@ class Cell:
 
     where: str
     source: str
+    is_deeper: bool = False
+    is_plain: bool = False
 
     @property
     def module(self) -> str | None:
@@ -88,10 +100,22 @@ class Cell:
         marked = MARKER.match(self.source)
         return marked[1] if marked else None
 
+    @property
+    def taught(self) -> set[tuple[str, str]]:
+        """(module, name) of what a definition cell shows."""
+        shown = definitions(self.source) if self.module else ()
+        return {(self.module, name) for name in shown}
+
+    @property
+    def compared(self) -> set[tuple[str, str]]:
+        """(module, name) of what stands beside a plain form in a check."""
+        marked = PLAIN.match(self.source)
+        return {(marked[1], marked[2])} if marked else set()
+
 
 @dataclass(frozen=True)
 class Book:
-    """The library's modules by name, and the code cells of all chapters."""
+    """The library's modules by name, and the code cells of all lessons."""
 
     library: dict[str, str]
     cells: list[Cell]
@@ -155,16 +179,17 @@ class Book:
 
 
 def read_book(root: Path = ROOT) -> Book:
-    """Read the library and the chapters of a table of contents.
+    """Read the library and the lessons of a table of contents.
 
     Raises:
         ValueError: a code cell is not plain Python.
     """
     cells = []
-    for path in chapters(root):
+    for path in lessons(root):
+        kind = is_deeper(path), is_walk(path)
         for number, cell in enumerate(code_cells(read(path)), start=1):
             where = f"{path.name}, code cell {number}"
-            cells.append(Cell(where, cell.source))
+            cells.append(Cell(where, cell.source, *kind))
             try:
                 ast.parse(cell.source)
             except SyntaxError as error:
@@ -184,7 +209,8 @@ def same(book: Book) -> Iterator[str]:
             yield f"{cell.where}: same: {file} is not a taught module"
             continue
         try:
-            expected = as_taught(book.library[cell.module], cell.source)
+            module = book.library[cell.module]
+            expected = as_taught(module, cell.source, cell.is_plain)
         except LookupError as error:
             yield f"{cell.where}: same: {file} does not define {error}"
             continue
@@ -216,21 +242,46 @@ def in_order(book: Book) -> Iterator[str]:
     yield from library_in_order(book)
     taught = set()
     for cell in book.cells:
-        paths = map(book.from_lib, imported(ast.parse(cell.source)))
-        for module, name in filter(None, paths):
-            if module in book.library and module not in book.taught:
-                continue
-            wanted = {(module, name)}
-            if name is None:
-                wanted = {one for one in book.public if one[0] == module}
-            for _, missing in sorted(wanted - taught):
+        for module, name in sorted(wanted(book, cell) - taught):
+            if (module, name) not in cell.compared:
                 yield (
-                    f"{cell.where}: in order: it imports {missing} of "
+                    f"{cell.where}: in order: it imports {name} of "
                     f"lib/{module}.py, which no cell before it teaches; move "
                     "the import below the definition cell"
                 )
-        if cell.module:
-            taught |= {(cell.module, n) for n in definitions(cell.source)}
+        taught |= cell.taught
+
+
+def wanted(book: Book, cell: Cell) -> set[tuple[str, str]]:
+    """(module, name) of all that a cell imports from taught modules."""
+    names = set()
+    paths = map(book.from_lib, imported(ast.parse(cell.source)))
+    for module, name in filter(None, paths):
+        if module not in book.library or module in book.taught:
+            whole = {one for one in book.public if one[0] == module}
+            names |= {(module, name)} if name else whole
+    return names
+
+
+def introduced(book: Book) -> Iterator[str]:
+    known, everywhere = set(), {one for c in book.cells for one in c.taught}
+    for cell in book.cells:
+        if cell.is_deeper:
+            continue
+        names = wanted(book, cell)
+        for module, name in sorted(cell.compared - names):
+            yield (
+                f"{cell.where}: introduced: it says that it compares {name} "
+                f"of lib/{module}.py, and does not import it"
+            )
+        known |= cell.compared
+        for module, name in sorted((names & everywhere) - known):
+            yield (
+                f"{cell.where}: introduced: it imports {name} of "
+                f"lib/{module}.py, which no chapter up to here has shown; "
+                "show it, or build it in plain form and compare"
+            )
+        known |= cell.taught
 
 
 def library_in_order(book: Book) -> Iterator[str]:
@@ -276,7 +327,7 @@ def complete(book: Book) -> Iterator[str]:
         ]
         if not cells:
             yield (
-                f"lib/{module}.py: complete: no chapter teaches {name}; begin "
+                f"lib/{module}.py: complete: no lesson teaches {name}; begin "
                 f"a cell with `# lib/{module}.py`, name it there, and run "
                 "`make sync`"
             )
@@ -287,7 +338,7 @@ def complete(book: Book) -> Iterator[str]:
             )
 
 
-RULES = (same, unique, in_order, complete)
+RULES = (same, unique, in_order, complete, introduced)
 
 
 def problems(book: Book) -> list[str]:

@@ -11,7 +11,7 @@ import torch
 from kit import shapes
 from lib.runtime import setup
 from lib.transformer import Transformer, TransformerConfig
-from tools.source.taught import chapters, homes, write_page
+from tools.source.taught import ROOT, homes, write_page
 
 PAGE = Path("book", "shapes.md")
 TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
@@ -44,9 +44,9 @@ STAGES = {
 
 
 def link(module: str, word: str = "chapter") -> str:
-    """A link to the chapter that teaches a module."""
-    chapter = homes()[module]
-    return f"[{word} {chapters().index(chapter) + 1}]({chapter.name})"
+    """A link to the lesson that teaches a module."""
+    name = homes()[module].relative_to(ROOT / "book").as_posix()
+    return f"[{word} {int(homes()[module].name[:2])}]({name})"
 
 
 def heading(stage: str, side: str) -> str:

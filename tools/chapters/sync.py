@@ -1,6 +1,6 @@
 """`make sync`: write, run and tidy the notebooks.
 
-Every chapter gets its first cell, its badge and the library's text in its
+Every notebook gets its first cell, its badge and the library's text in its
 definition cells, is run from top to bottom on the kernel book-cpu, and is
 stored in one normal form, so that a second run changes nothing.
 """
@@ -27,6 +27,7 @@ from tools.source.taught import (
     ROOT,
     as_taught,
     code_cells,
+    is_walk,
     library,
     named,
     read,
@@ -53,22 +54,24 @@ def to_text(notebook) -> str:
     return text.rstrip("\n") + "\n"
 
 
-def write_cells(notebook, name: str, root: Path) -> None:
+def write_cells(notebook, path: Path, root: Path) -> None:
     """Write what is not the author's.
 
     That is the first cell, the badge, the minutes and the definitions.
     """
-    address = configured(root)
+    address, name = configured(root), path.name
+    folder = path.parent.relative_to(root).as_posix()
     colab.put_first_cell(notebook, colab.first_cell(address, colab.pins(root)))
     try:
-        colab.put_badge(notebook, colab.badge(address, name))
+        colab.put_badge(notebook, colab.badge(address, name, folder))
     except ValueError as error:
         raise SyncError(f"{name}: {error}") from None
     modules = library(root)
     for number, cell in enumerate(code_cells(notebook), start=1):
         if marked := MARKER.match(cell.source):
             try:
-                cell.source = as_taught(modules[marked[1]], cell.source)
+                module = modules[marked[1]]
+                cell.source = as_taught(module, cell.source, is_walk(path))
             except (LookupError, SyntaxError) as error:
                 raise SyncError(
                     f"{name}, code cell {number}: lib/{marked[1]}.py does "
@@ -150,7 +153,7 @@ def synced(path: Path, root: Path = ROOT, run: bool = True) -> str:
     them.
     """
     notebook = read(path)
-    write_cells(notebook, path.name, root)
+    write_cells(notebook, path, root)
     if run:
         execute(notebook, path.parent, path.name)
     normalise(notebook)

@@ -32,7 +32,7 @@ from tools.exercises.tasks import (
 from tools.source import colab
 from tools.source.address import configured
 from tools.source.answers import stub, without_hidden_tests
-from tools.source.taught import ROOT, chapters
+from tools.source.taught import ROOT, lessons
 
 HANDOUT = ROOT / "tools" / "editions" / "handout"
 PARTS = ("torch", "chapters", "lab")  # of the environment
@@ -45,10 +45,10 @@ give one hint at a time, and leave the answer cells to the student. -->"""
 # Editors leave the cells of an exercise where they are, as nbgrader asks.
 KEPT = {"cellView", "jupyter", "nbgrader", "tags"}
 CALL = re.compile(r'^check\("(?P<name>\w+)", (?P=name)\)$', re.M)
-# Pages that only the site has; the notebooks lie above book/, not in it.
-PAGE = re.compile(r"\[([^\[\]]+)\]\(\w+\.md(?:#[\w-]*)?\)")
+# Pages that only the site has; all notebooks lie side by side, above book/.
+PAGE = re.compile(r"\[([^\[\]]+)\]\((?:\.\./)?\w+\.md(?:#[\w-]*)?\)")
 INSIDE = re.compile(r"(?<=\]\()(?=(?:lib|kit)/[\w/]+\.py\))")
-BESIDE = re.compile(r"(?<=\]\()\.\./")
+BESIDE = re.compile(r"(?<=\]\()(?:\.\./|deeper/)")
 STUDENT = re.compile(r"\w[\w .,'@+-]*")
 VARIANTS = 1_000_000
 
@@ -58,7 +58,7 @@ class RosterError(Exception):
 
 
 def edition(path: Path, variant: int = 0, root: Path = ROOT):
-    """A chapter as a student gets it.
+    """A lesson as a student gets it.
 
     Args:
         path: of the chapter.
@@ -139,7 +139,7 @@ def write(folder: Path, variant: int = 0, root: Path = ROOT) -> None:
     parts = [environment.read(name)[1] for name in PARTS]
     text = "".join(f"{pin}\n" for pins in parts for pin in pins)
     (folder / "requirements.txt").write_text(text, encoding="utf-8")
-    for path in chapters(root):
+    for path in lessons(root):
         text = sync.to_text(edition(path, variant, root))
         (folder / path.name).write_text(text, encoding="utf-8")
 

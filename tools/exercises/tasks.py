@@ -49,7 +49,7 @@ from tools.chapters import sync
 from tools.exercises import slices
 from tools.source import cells
 from tools.source.answers import GIVEN, SOLUTION, stub
-from tools.source.taught import ROOT, chapters
+from tools.source.taught import ROOT, lessons
 
 HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+)$")
 GIVEN_LINE = re.compile(rf"^(?P<names>[\w, ]+) = (?P<values>.+){GIVEN}$", re.M)
@@ -61,7 +61,7 @@ POINTS = {"easy": 1, "medium": 2, "hard": 3}
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """An exercise as it stands in its chapter."""
+    """An exercise as it stands in its lesson."""
 
     path: Path
     number: str
@@ -111,13 +111,13 @@ def tasks(root: Path = ROOT) -> tuple[Task, ...]:
     """All exercises, in the order of the book."""
     return tuple(
         task
-        for path in chapters(root)
+        for path in lessons(root)
         for task in tasks_of(path, sync.read(path).cells)
     )
 
 
 def tasks_of(path: Path, page: list) -> Iterator[Task]:
-    """The exercises of a chapter."""
+    """The exercises of a lesson."""
     checks = {
         cell.metadata["nbgrader"]["grade_id"]: cell
         for cell in page

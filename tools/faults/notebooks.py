@@ -18,25 +18,38 @@ from nbval.plugin import coalesce_streams
 
 from tools.chapters.compare import outputs_difference
 from tools.faults.generate import Fault
-from tools.source.taught import MARKER, as_taught, chapters, code_cells, read
+from tools.source.taught import (
+    MARKER,
+    as_taught,
+    code_cells,
+    is_walk,
+    lessons,
+    read,
+)
 
 SHOWN = {"stream", "display_data", "execute_result", "error"}
 
 
 @cache
 def stored() -> dict[str, list]:
-    """The code cells of each chapter."""
-    return {path.stem: code_cells(read(path)) for path in chapters()}
+    """The code cells of each lesson."""
+    return {path.stem: code_cells(read(path)) for path in lessons()}
+
+
+@cache
+def walks() -> set[str]:
+    """The lessons that show definitions in plain form."""
+    return {path.stem for path in lessons() if is_walk(path)}
 
 
 def shown(name: str) -> set[str]:
-    """The modules of which a chapter shows definitions."""
+    """The modules of which a lesson shows definitions."""
     marks = (MARKER.match(cell.source) for cell in stored()[name])
     return {marked[1] for marked in marks if marked}
 
 
 def targets(module: str) -> list[str]:
-    """The chapters, those that show a module first."""
+    """The lessons, those that show a module first."""
     return sorted(stored(), key=lambda name: module not in shown(name))
 
 
@@ -46,7 +59,8 @@ def failure(place: str, fault: Fault, book: Path) -> str:
     run = kernel()
     for number, cell in enumerate(stored()[place], start=1):
         if cell.source.startswith(f"# lib/{fault.module}.py\n"):
-            cell.source = as_taught(fault.wrong, cell.source)
+            is_plain = place in walks()
+            cell.source = as_taught(fault.wrong, cell.source, is_plain)
         outputs = run(cell.source)
         wrong = outputs_difference(cell.outputs, outputs, figures=False)
         if "nbval-ignore-output" in cell.metadata.get("tags", []):

@@ -15,7 +15,7 @@ from tools.exercises import slices
 from tools.exercises import tasks as exercises
 from tools.exercises.tasks import Task
 from tools.source import answers, cells, colab
-from tools.source.taught import ROOT, chapters
+from tools.source.taught import ROOT, lessons
 
 LONGEST = 200_000  # characters of a cell; nobody types that many
 MEMORY = 10_000  # cells; most of them are the same in all submissions
@@ -228,9 +228,9 @@ def untouched(source: str) -> str:
 
 @cache
 def key(root: Path = ROOT) -> dict[str, Chapter]:
-    """All chapters that have exercises, by the names of their files."""
+    """All lessons that have exercises, by the names of their files."""
     by_name = {}
-    for path in chapters(root):
+    for path in lessons(root):
         page = sync.read(path).cells
         tasks = {task.name: task for task in exercises.tasks_of(path, page)}
         if tasks:

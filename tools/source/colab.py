@@ -39,6 +39,8 @@ from importlib.util import find_spec
 
 if os.path.exists("book/lib/runtime.py"):
     os.chdir("book")
+elif os.path.exists("../lib/runtime.py"):
+    os.chdir("..")
 if not os.path.exists("lib/runtime.py"):
     files = ["book-files/.git/index", "book-files/book/lib/runtime.py"]
     if not all(os.path.exists(file) for file in files):
@@ -65,6 +67,8 @@ import os
 
 if os.path.exists("book/lib/runtime.py"):
     os.chdir("book")
+elif os.path.exists("../lib/runtime.py"):
+    os.chdir("..")
 if not os.path.exists("lib/runtime.py"):
     raise FileNotFoundError(
         "this notebook needs the rest of the book, which has no public "

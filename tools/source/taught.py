@@ -1,12 +1,15 @@
-"""The chapters, the library, and the text of a cell that teaches both.
+"""The lessons, the library, and the text of a cell that teaches both.
 
 A cell that begins `# lib/<module>.py` shows definitions of that module, each
-docstring cut to its first line.
+docstring cut to its first line. On the page of a chapter that has deeper ones
+they are plain: without annotations and checks of arguments.
 """
 
 import ast
 import re
+import subprocess
 import symtable
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,8 +20,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import reads
 
 ROOT = Path(__file__).resolve().parents[2]
+DEEPER = "deeper"  # the folder of the pages below the chapters
 MARKER = re.compile(r"# lib/([\w/]+)\.py\n")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+SHAPE = (
+    "--config=line-length=79",
+    "--config=format.skip-magic-trailing-comma=true",
+)
 GAP = "\n\n\n"  # between definitions, as ruff leaves it
 Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign
 
@@ -52,14 +60,33 @@ def contents(root: Path = ROOT) -> list[Entry]:
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
-    """The chapters and the lab, in the order of the table of contents."""
+    """The lessons and the lab, in the order of the table of contents."""
     paths = [root / f"{e.document}.ipynb" for e in contents(root) if e.part]
     return [path for path in paths if path.exists()]
 
 
-def chapters(root: Path = ROOT) -> list[Path]:
-    """The notebooks that teach: their names begin with their numbers."""
+def lessons(root: Path = ROOT) -> list[Path]:
+    """The chapters, each followed by its deeper pages.
+
+    Their names begin with the number of their chapter.
+    """
     return [path for path in notebooks(root) if path.name[0].isdigit()]
+
+
+def chapters(root: Path = ROOT) -> list[Path]:
+    """The pages that everybody reads, one for each chapter."""
+    return [path for path in lessons(root) if not is_deeper(path)]
+
+
+def is_deeper(path: Path) -> bool:
+    """Is it a page below a chapter, for who wants to know more?"""
+    return path.parent.name == DEEPER
+
+
+def is_walk(path: Path) -> bool:
+    """Is it a chapter that has such pages, and is plain itself?"""
+    below = (path.parent / DEEPER).glob(f"{path.name[:2]}_*.ipynb")
+    return not is_deeper(path) and path.name[0].isdigit() and any(below)
 
 
 def named(names: Iterable[str], root: Path = ROOT) -> list[Path]:
@@ -100,12 +127,12 @@ def is_taught(source: str) -> bool:
 
 @cache
 def homes(root: Path = ROOT) -> dict[str, Path]:
-    """Each module that is taught, and the chapter that first shows it.
+    """Each module that is taught, and the lesson that first shows it.
 
-    The modules come in the order in which the chapters show them.
+    The modules come in the order in which the lessons show them.
     """
     paths = {}
-    for path in chapters(root):
+    for path in lessons(root):
         for cell in read(path).cells:
             if marked := MARKER.match(cell.source):
                 paths.setdefault(marked[1], path)
@@ -182,7 +209,65 @@ def definition_text(source: str, node: Definition) -> str:
     return "\n".join(lines[first:end])
 
 
-def as_taught(source: str, cell: str) -> str:
+def place(lines: list[str], line: int, column: int) -> int:
+    """Where in a text, in bytes, the parser says that something stands."""
+    return sum(len(text.encode()) + 1 for text in lines[: line - 1]) + column
+
+
+def is_validator(node: ast.AST) -> bool:
+    """Does it do nothing but check arguments?"""
+    if isinstance(node, ast.If):
+        return not node.orelse and all(map(is_validator, node.body))
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return False
+    return ast.unparse(node.value.func).startswith("validate.")
+
+
+def unread(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where a definition has what a first reader skips."""
+    lines, raw = text.split("\n"), text.encode()
+
+    def ends(node):
+        start = place(lines, node.lineno, node.col_offset)
+        return start, place(lines, node.end_lineno, node.end_col_offset)
+
+    tree = ast.parse(text)
+    fields = {
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for part in node.body
+    }
+    for node in ast.walk(tree):
+        if is_validator(node):
+            start, end = ends(node)
+            yield raw.rindex(b"\n", 0, start), end
+        elif isinstance(node, ast.arg) and node.annotation:
+            start, end = ends(node)
+            yield start + len(node.arg.encode()), end
+        elif isinstance(node, ast.AnnAssign) and node not in fields:
+            yield ends(node.target)[1], ends(node.annotation)[1]
+        if isinstance(node, Function) and node.returns:
+            start, end = ends(node.returns)
+            yield raw.rindex(b")", 0, start) + 1, end
+
+
+@cache
+def plain(text: str) -> str:
+    """Definitions without annotations and checks of arguments."""
+    spans, end = [], 0
+    for span in sorted(unread(text)):
+        if span[0] >= end:  # else it lies within the one before
+            spans.append(span)
+            end = span[1]
+    raw = text.encode()
+    for start, end in reversed(spans):
+        raw = raw[:start] + raw[end:]
+    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", *SHAPE, "-"]
+    return subprocess.check_output(ruff, input=raw).decode().rstrip("\n")
+
+
+def as_taught(source: str, cell: str, is_plain: bool = False) -> str:
     """What a definition cell must say if its module reads `source`.
 
     The cell decides which definitions it shows and in which order.
@@ -198,7 +283,7 @@ def as_taught(source: str, cell: str) -> str:
         if before:
             text += "\n" if is_constant(before) and is_constant(node) else GAP
         text, before = text + definition_text(source, node), node
-    return text
+    return plain(text) if is_plain else text
 
 
 def is_constant(node: Definition) -> bool:

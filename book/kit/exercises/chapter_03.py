@@ -1,4 +1,4 @@
-"""Checks of the exercises of chapter 3, scoring with einsum. Not taught."""
+"""Checks of the exercises of chapter 3, attention. Not taught."""
 
 import math
 
@@ -32,6 +32,38 @@ class Factors(TorchFunctionMode):
             given = args[1] if isinstance(args[1], list | tuple) else args[1:]
             self.factors.append(len(given))
         return function(*args, **(kwargs or {}))
+
+
+def asked_by(facts, partner):
+    """The table of the partners, with the arrows backwards."""
+    return facts[partner].mT @ facts
+
+
+@asks(
+    {"facts": floats("words facts"), "partner": ids("words", "words")},
+    "these are not the sums, over all arrows, of a fact of the word that "
+    "asks times a fact of its partner.",
+    {
+        "the rows of the matrix are for the facts of the word that asks, and "
+        "in yours for those of its partner.": asked_by,
+        "the arrows are added up, and you take their mean.": (
+            lambda facts, partner: facts.mT @ facts[partner] / len(partner)
+        ),
+        "no partner occurs in yours: each word is its own.": (
+            lambda facts, partner: facts.mT @ facts
+        ),
+        "only the last arrow is left in yours: each one is to be added.": (
+            lambda facts, partner: facts[-1].outer(facts[partner[-1]])
+        ),
+        "your table has a row for each word; it is to have one for each "
+        "fact.": lambda facts, partner: facts @ facts[partner].mT,
+        "a letter is missing on the right: sum over the arrows alone.": (
+            lambda facts, partner: (facts * facts[partner]).sum(0).diag()
+        ),
+    },
+)
+def rules_from(facts, partner):
+    return sum(facts[i].outer(facts[int(j)]) for i, j in enumerate(partner))
 
 
 def three_factors(answer, q, W, k):

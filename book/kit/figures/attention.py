@@ -7,7 +7,6 @@ from .canvas import bare, drawing, each, numbers, panels, titled
 from .colours import ACCENT, FAINT, INK, OUTPUT, PLATE, ROLE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, box, cell, entry, words
-from .plots import two_digits
 
 BLUES = plt.colormaps["Blues"]
 COLOURS = ROLE | {"context": OUTPUT}
@@ -109,30 +108,36 @@ def letters(q: Tensor, k: Tensor, row: int, column: int) -> Axes:
 
     The number in the lit cell has the gid "score".
     """
-    axes = drawing(2.8, (-0.9, 20.2), (7.2, -1.0))
-    parts = ("Q", q, 0.0, "id", row), ("K", k, 5.2, "jd", column)
-    for name, table, left, axis, lit in parts:
-        for i, d, text in each(two_digits(numbers(table))):
+    tables = numbers(q), numbers(k)
+    is_short = all(2 * x % 1 == 0 for t in tables for *_, x in each(t))
+    wide, digits = (1.0, "{:g}") if is_short else (1.6, "{:.2f}")
+    second, third = (n * (2 + wide * q.shape[1]) for n in (1, 2))
+    right = third + wide * len(k)
+    axes = drawing(2.8, (-0.9, right + 0.2), (7.2, -1.0))
+    parts = ("Q", 0.0, "id", row), ("K", second, "jd", column)
+    for table, (name, left, axis, lit) in zip(tables, parts, strict=True):
+        for i, d, value in each(table):
             style = {"ec": "white", "alpha": 0.45 if i == lit else 0.15}
-            at = (left + 1.6 * d, i)
-            entry(axes, at, (1.6, 1), text, ROLE[name], **style)
-        _letters(axes, left, 2, axis, lit, name)
+            at, text = (left + wide * d, i), digits.format(value)
+            entry(axes, at, (wide, 1), text, ROLE[name], **style)
+        _letters(axes, left, wide * q.shape[1] / 2, axis, lit, name)
     for i in range(len(q)):
         for j in range(len(k)):
             colour = BLUES(0.3) if (i, j) == (row, column) else PLATE
-            cell(axes, (10.4 + 1.6 * j, i), (1.6, 1), colour, ec="white")
-    at, score = (11.2 + 1.6 * column, row + 0.5), float(q[row] @ k[column])
-    words(axes, at, f"{score:.2f}", 9, weight="bold", gid="score")
-    _letters(axes, 10.4, len(k), "ij", row, "scores")
-    for x, mark in ((4.2, ","), (9.4, "→")):
+            cell(axes, (third + wide * j, i), (wide, 1), colour, ec="white")
+    at, score = wide * (column + 0.5), float(q[row] @ k[column])
+    style = {"weight": "bold", "gid": "score"}
+    words(axes, (third + at, row + 0.5), digits.format(score), 9, **style)
+    _letters(axes, third, wide * len(k) / 2, "ij", row, "scores")
+    for x, mark in ((second - 1, ","), (third - 1, "→")):
         words(axes, (x, 3), mark, 14)
     return axes
 
 
-def _letters(axes, left, columns, axis, lit, name) -> None:
+def _letters(axes, left, half, axis, lit, name) -> None:
     """The letters of a table's axes beside and above it, its name below."""
     style = {"style": "italic", "weight": "bold", "family": "DejaVu Serif"}
-    centre = left + 0.8 * columns
+    centre = left + half
     words(axes, (left - 0.45, lit + 0.5), axis[0], **style)
     words(axes, (centre, -0.55), axis[1], **style)
     ink = ROLE.get(name, INK)

@@ -1,7 +1,39 @@
 """Wrong answers to the exercises of chapter 3, each by its misconception."""
 
 SUMS = 'torch.einsum("id,de,je->ij", q, W, k)'
+ARROWS = 'torch.einsum("ia,ib->ab", facts, facts[partner])'
 WRONG = {
+    "rules_from": {
+        "the partner asks": (
+            "the rows of the matrix are for the facts of the word that asks",
+            {"->ab": "->ba"},
+        ),
+        "the mean of the arrows": (
+            "the arrows are added up",
+            {"facts[partner])": "facts[partner]) / len(partner)"},
+        ),
+        "each word is its own partner": (
+            "no partner occurs in yours",
+            {"facts[partner]": "facts"},
+        ),
+        "an arrow takes the place of the one before": (
+            "only the last arrow is left",
+            """
+def rules_from(facts, partner):
+    for i, j in enumerate(partner):
+        rules = facts[i].outer(facts[j])
+    return rules
+""",
+        ),
+        "a table of words, and not of facts": (
+            "it is to have one for each fact",
+            {"ia,ib->ab": "ia,ja->ij"},
+        ),
+        "the same letter for both facts": (
+            "sum over the arrows alone",
+            {ARROWS: 'torch.einsum("ia,ia->a", facts, facts[partner]).diag()'},
+        ),
+    },
     "bilinear_scores": {
         "two einsums": (
             "three factors",

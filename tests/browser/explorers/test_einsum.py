@@ -95,7 +95,7 @@ def agrees(equation, cell, found):
 
 def write_loops():
     """The function of chapter 3 that writes loops."""
-    cells = notebook("book/03_scoring_with_einsum").cells
+    cells = notebook("book/deeper/03_einsum").cells
     sources = [cell.source for cell in cells]
     (source,) = [s for s in sources if s.startswith("def write_loops")]
     names = {"math": math}

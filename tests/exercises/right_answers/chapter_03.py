@@ -1,6 +1,24 @@
 """Right answers in chapter 3 by other routes than the book's."""
 
 RIGHT = {
+    "rules_from": {
+        "adds arrow by arrow": """
+def rules_from(facts, partner):
+    rules = facts.new_zeros(facts.shape[1], facts.shape[1])
+    for i in range(len(facts)):
+        rules = rules + facts[i][:, None] * facts[partner[i]][None, :]
+    return rules
+""",
+        "multiplies matrices, with one-hot rows for the arrows": """
+def rules_from(facts, partner):
+    arrows = F.one_hot(partner, len(facts)).to(facts.dtype)
+    return facts.T @ arrows @ facts
+""",
+        "makes all products, and sums them in the end": """
+def rules_from(facts, partner):
+    return (facts.unsqueeze(2) * facts[partner].unsqueeze(1)).sum(dim=0)
+""",
+    },
     "bilinear_scores": {
         "asserts on the number of axes": """
 def bilinear_scores(q, W, k):
@@ -25,7 +43,8 @@ def bilinear_scores(q, W, k):
         "transposes, and back": """
 def attend_heads_last(q, k, v):
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return attend(q, k, v).transpose(1, 2)
 """,
         "takes a sentence and a head at a time": """
 def attend_heads_last(q, k, v):

@@ -25,8 +25,8 @@ from ..source.notebook import page_cells
 from .repository import published, repository
 
 NOTEBOOKS, TEXTS = "notebooks", "text"
-CHAPTER = re.compile(r"\]\((\w+)\.ipynb")
-OTHER = re.compile(r"\]\((\w+)\.md")
+CHAPTER = re.compile(r"\]\((?:\.\./|deeper/)?(\w+)\.ipynb")
+OTHER = re.compile(r"\]\((?:\.\./)?(\w+)\.md")
 INTRODUCTION = """\
 # {title}
 

@@ -13,10 +13,13 @@ from urllib.parse import urlencode
 from docutils import nodes
 from markupsafe import Markup
 
+from tools.source import taught
+
 from ..pages.explorers import scripts_of
 from .assets import image_sizes
 from .beside import NOTEBOOKS
 from .history import changes
+from .other_pages import addresses
 from .policy import of_theme
 from .repository import colab, published, repository
 
@@ -43,6 +46,7 @@ SCRIPTS = {
     "code.js": '<div class="highlight">',
     "zoom.js": "<figure",
     "quiz.js": 'class="quiz"',
+    "ticks.js": "tag_check",
 }
 
 
@@ -82,6 +86,29 @@ def frame(app, pagename: str, title: str) -> dict:
         "colab": colab(app, path),
         "notebook": f"{NOTEBOOKS}/{path.name}",
         "foot": foot,
+        "moved": addresses(app.config.moved_pages).get(pagename, {}),
+    }
+
+
+def neighbours(app, pagename: str) -> dict:
+    """What a chapter leads to: the chapters beside it, over deeper pages."""
+    names = [entry.document for entry in taught.contents(Path(app.srcdir))]
+    walk = [name for name in names if not taught.is_deeper(Path(name))]
+    if pagename not in walk:
+        return {}
+    at, builder = walk.index(pagename), app.builder
+
+    def leads_to(name):
+        title = builder.render_partial(app.env.titles[name])["title"]
+        return {
+            "link": builder.get_relative_uri(pagename, name),
+            "title": title,
+        }
+
+    before, after = walk[max(at - 1, 0) : at], walk[at + 1 : at + 2]
+    return {
+        "prev": leads_to(before[0]) if before else None,
+        "next": leads_to(after[0]) if after else None,
     }
 
 
@@ -91,7 +118,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
     for unfit, better in ARIA_REPAIRS.items():
         body = body.replace(unfit, better)
     tree = context["toctree"](
-        collapse=True, maxdepth=1, includehidden=True, titles_only=True
+        collapse=True, maxdepth=2, includehidden=True, titles_only=True
     )
     toc = context.get("toc", "")
     context |= {
@@ -107,6 +134,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
     if doctree:
         context["description"] = first_paragraph(doctree)
         context |= frame(app, pagename, context["title"])
+        context |= neighbours(app, pagename)
         app.book_pages[pagename] = context["title"], context["description"]
         if site := published(app):
             own = site + app.builder.get_target_uri(pagename)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from ..source.chapters import chapters
+from ..source.chapters import lessons
 from .links import link, pieces
 
 PAGE = "book/bibliography"
@@ -22,14 +22,16 @@ def let_links_reach_citations(app, env):
 
 
 def pages_by_work(root: Path) -> dict[str, list[tuple[str, str]]]:
-    """The chapters that cite each work: what to call them, and where."""
+    """The chapters that cite each work: what to call them, and where.
+
+    Of a chapter and its deeper pages it is the first one that does.
+    """
     places = {}
-    for chapter in chapters(root):
-        keys = CITED.findall("\n".join(chapter.cells))
-        for key in dict.fromkeys(keys):
-            place = (str(chapter.number), chapter.document)
-            places.setdefault(key, []).append(place)
-    return places
+    for page in lessons(root):
+        for key in CITED.findall("\n".join(page.cells)):
+            known = places.setdefault(key, {})
+            known.setdefault(str(page.number), page.document)
+    return {key: [*known.items()] for key, known in places.items()}
 
 
 def address(found: re.Match):

@@ -21,7 +21,7 @@ from sphinx.util.logging import getLogger
 
 from tools.source import taught
 
-from ..source.chapters import Chapter, chapters
+from ..source.chapters import Chapter, lessons
 from . import reference
 from .links import first_places, link, pieces
 
@@ -57,14 +57,14 @@ class Library:
         return reference.modules(self.root / "book")
 
     @cached_property
-    def chapters(self) -> list[Chapter]:
-        return chapters(self.root)
+    def lessons(self) -> list[Chapter]:
+        return lessons(self.root)
 
     @cached_property
     def homes(self) -> dict[str, Chapter]:
         """Each module that is taught, and the chapter that first shows it."""
         paths = taught.homes(self.root).items()
-        by_path = {chapter.path: chapter for chapter in self.chapters}
+        by_path = {page.path: page for page in self.lessons}
         return {full_name(module): by_path[path] for module, path in paths}
 
     @cached_property
@@ -143,9 +143,9 @@ class Writer:
             key = found["who"].lower() + found["year"]
             is_known = key in library.works
             return link(found["work"], BIBLIOGRAPHY, key) if is_known else None
-        for chapter in library.chapters:
-            if chapter.number == int(found["number"]):
-                return link(found["chapter"], chapter.document)
+        for page in library.lessons:
+            if page.number == int(found["number"]):
+                return link(found["chapter"], page.document)
 
     def paragraph(self, text: str):
         return nodes.paragraph("", "", *self.inline(" ".join(text.split())))

@@ -6,12 +6,13 @@ a link to it.
 """
 
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 from docutils import nodes
 
-from ..source.chapters import chapters
+from ..source.chapters import lessons
 
 FIGURE = re.compile(r"\b[Ff]igure\s+(\d+\.\d+)\b")
 APART = (nodes.FixedTextElement, nodes.literal, nodes.reference, nodes.title)
@@ -65,16 +66,26 @@ def section_of(node):
 
 @cache
 def first_places(app, marks):
-    """Where the chapters first have what `marks` finds: (chapter, section).
+    """Where the lessons first have what `marks` finds: (lesson, section).
 
     Args:
         marks: makes of a page the names that it has, each with its node.
     """
     places = {}
-    for chapter in chapters(Path(app.srcdir)):
-        for name, node in marks(app.env.get_doctree(chapter.document)):
-            places.setdefault(name, (chapter, *section_of(node)))
+    for page in lessons(Path(app.srcdir)):
+        for name, node in marks(app.env.get_doctree(page.document)):
+            places.setdefault(name, (page, *section_of(node)))
     return places
+
+
+def go_on_counting(app, env):
+    """The figures of a deeper page follow those of its chapter."""
+    last = Counter()
+    for page in lessons(Path(app.srcdir)):
+        figures = env.toc_fignumbers.get(page.document, {}).get("figure", {})
+        for place in figures:
+            last[page.number] += 1
+            figures[place] = (page.number, last[page.number])
 
 
 def link_figures(app, doctree, docname):
@@ -106,5 +117,6 @@ def resolve(app, doctree, docname):
 
 
 def setup(app):
+    app.connect("env-updated", go_on_counting)
     app.connect("doctree-resolved", link_figures, priority=400)
     app.connect("doctree-resolved", resolve)

@@ -13,7 +13,7 @@ LINE = re.compile(r"^(\d+\. \[[^\]]+\]\((\d\d_\w+)\.ipynb\)\..*)$", re.M)
 
 @dataclass(frozen=True)
 class Chapter:
-    """A notebook of the book."""
+    """A chapter of the book, or a deeper page below one."""
 
     path: Path
     document: str
@@ -32,18 +32,23 @@ class Chapter:
             return int(match["reading"])
 
 
-def chapters(root: Path) -> list[Chapter]:
-    """The notebooks, in the order of the table of contents."""
-    notebooks, known = [], {*taught.chapters(root)}
+def lessons(root: Path) -> list[Chapter]:
+    """The chapters, each followed by its deeper pages with its number."""
+    notebooks, known, number = [], {*taught.lessons(root)}, 0
     for entry in taught.contents(root):
         path = root / f"{entry.document}.ipynb"
         if path in known:
             notebook = json.loads(path.read_text(encoding="utf-8"))
             sources = tuple("".join(c["source"]) for c in notebook["cells"])
-            number = len(notebooks) + 1
+            number += not taught.is_deeper(path)
             made = Chapter(path, entry.document, number, entry.part, sources)
             notebooks.append(made)
     return notebooks
+
+
+def chapters(root: Path) -> list[Chapter]:
+    """The pages that everybody reads, in their order."""
+    return [page for page in lessons(root) if not taught.is_deeper(page.path)]
 
 
 def add_minutes(app, docname, content):

@@ -28,7 +28,7 @@ from .quiz import boxed, is_quiz
 
 LOGGER = getLogger(__name__)
 REFUSED = "%s: a page cannot show what an output has: %s"
-NOTEBOOK_LINK = re.compile(r'(href="\d\d_\w+)\.ipynb(?=")')
+NOTEBOOK_LINK = re.compile(r'(href="(?:\.\./|deeper/)?\d\d_\w+)\.ipynb(?=")')
 APART = re.compile(r"(<code>.*?</code>|<[^>]*>|`[^`]*`)", re.S)
 OPENING = re.compile(r'(?<![^\s(\[])"')
 SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)", re.S)
@@ -115,8 +115,9 @@ def note_on_checks(page):
         return []
     are = "check is" if number == 1 else "checks are"
     text = (
-        f"{{.checks}}\n**✓ {number} {are} folded into this page**, one "
-        "line each. All of them ran with the numbers you see. Open any."
+        f"{{.checks}}\n**{number} {are} folded into this page.** Press a ✓ to "
+        "see the one that proves what stands before it. All of them ran "
+        "with the numbers you see."
     )
     return [new_markdown_cell(text)]
 
