@@ -26,6 +26,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 SHAPE = (
     "--config=line-length=79",
     "--config=format.skip-magic-trailing-comma=true",
+    "--config=lint.isort.split-on-trailing-comma=false",  # else it warns
 )
 GAP = "\n\n\n"  # between definitions, as ruff leaves it
 Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign

@@ -24,7 +24,7 @@
       table { width: 100%; table-layout: fixed; font-size: 0.8rem; }
       caption { color: var(--fg); }
       th { padding: 0.15rem 0.3rem 0.15rem 0; }
-      thead th { padding: 0 0 0.2rem; font-size: 0.7rem;
+      thead th { padding: 0 0 0.2rem; font-size: 0.75rem;
         text-align: center; white-space: nowrap; }
       thead td { width: 3.4rem; }
       td { padding: 1px; text-align: center; }
@@ -38,6 +38,10 @@
       .weights td { height: 1.9rem;
         background: color-mix(in srgb, var(--hi) calc(70% * var(--share)),
           var(--bg)); }
+      @container (max-width: 26rem) {
+        .weights thead th { padding: 0; writing-mode: vertical-rl;
+          text-align: right; }
+      }
       ol { margin: 0; padding-left: 1.4rem; }
       li b { display: inline-block; min-width: 5rem; }`;
 

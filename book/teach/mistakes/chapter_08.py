@@ -24,6 +24,55 @@ def encoder_parameters(layers, d_model, d_ff, final_norm={default}):
 
 
 WRONG = {
+    "must_choose": {
+        "the places that are exchanged count": (
+            "at the two places themselves an answer may change",
+            {"            differs[[j, k]] = False\n": ""},
+        ),
+        "only the first place": (
+            "look at every place that is not exchanged",
+            {"differs.any()": "differs[0]"},
+        ),
+        "only one pair": (
+            "try every pair of places",
+            {
+                "range(len(row))": "range(1, min(2, len(row)))",
+            },
+        ),
+        "another number is put in": (
+            "do not put other numbers into the row",
+            {"row[[k, j]]": "0"},
+        ),
+        "the opposite": (
+            "True and False are exchanged",
+            """
+def must_choose(task, row):
+    answer = task(row[None])[0]
+    for j in range(len(row)):
+        for k in range(j):
+            exchanged = row.clone()
+            exchanged[[j, k]] = row[[k, j]]
+            differs = task(exchanged[None])[0] != answer
+            differs[[j, k]] = False
+            if differs.any():
+                return False
+    return True
+""",
+        ),
+        "the whole answers are compared": (
+            "at the two places themselves an answer may change",
+            """
+def must_choose(task, row):
+    for j in range(len(row)):
+        for k in range(j):
+            exchanged = row.clone()
+            exchanged[[j, k]] = row[[k, j]]
+            if not torch.equal(task(exchanged[None]), task(row[None])):
+                return True
+    return False
+""",
+        ),
+    },
     "answers": {
         "no mask": (
             "which positions are real",

@@ -1,6 +1,48 @@
 """Right answers in chapter 8 by other routes than the book's."""
 
 RIGHT = {
+    "must_choose": {
+        "asks for all exchanged rows at once": """
+from itertools import combinations
+
+def must_choose(task, row):
+    pairs = list(combinations(range(len(row)), 2))
+    if not pairs:
+        return False
+    rows = row.repeat(len(pairs), 1)
+    others = torch.ones_like(rows, dtype=torch.bool)
+    for n, (j, k) in enumerate(pairs):
+        rows[n, j], rows[n, k] = row[k], row[j]
+        others[n, j] = others[n, k] = False
+    return bool(((task(rows) != task(row[None])) & others).any())
+""",
+        "three loops over Python numbers": """
+def must_choose(task, row):
+    numbers, right = row.tolist(), task(row[None])[0].tolist()
+    for i in range(len(numbers)):
+        for j in range(len(numbers)):
+            for k in range(len(numbers)):
+                if len({i, j, k}) == 3:
+                    other = list(numbers)
+                    other[j], other[k] = other[k], other[j]
+                    other = torch.tensor([other], device=row.device)
+                    if task(other)[0, i].item() != right[i]:
+                        return True
+    return False
+""",
+        "exchanges by an index": """
+def must_choose(task, row):
+    found = False
+    for j in range(len(row)):
+        for k in range(j + 1, len(row)):
+            order = torch.arange(len(row))
+            order[j], order[k] = k, j
+            moved = task(row[order][None])[0] != task(row[None])[0]
+            keep = (order == torch.arange(len(row))).to(moved.device)
+            found = found or bool((moved & keep).any())
+    return found
+""",
+    },
     "answers": {
         "packs all rows into one, under a mask": """
 def answers(model, rows):
