@@ -29,15 +29,13 @@ WRONG = {
             "at the two places themselves an answer may change",
             {"            differs[[j, k]] = False\n": ""},
         ),
-        "only the first place": (
-            "look at every place that is not exchanged",
-            {"differs.any()": "differs[0]"},
+        "neighbours only": (
+            "not only neighbours",
+            {"range(j)": "range(max(j - 1, 0), j)"},
         ),
-        "only one pair": (
-            "try every pair of places",
-            {
-                "range(len(row))": "range(1, min(2, len(row)))",
-            },
+        "pairs with the first place only": (
+            "not only those with the first",
+            {"range(j)": "range(min(j, 1))"},
         ),
         "another number is put in": (
             "do not put other numbers into the row",
@@ -45,32 +43,11 @@ WRONG = {
         ),
         "the opposite": (
             "True and False are exchanged",
-            """
-def must_choose(task, row):
-    answer = task(row[None])[0]
-    for j in range(len(row)):
-        for k in range(j):
-            exchanged = row.clone()
-            exchanged[[j, k]] = row[[k, j]]
-            differs = task(exchanged[None])[0] != answer
-            differs[[j, k]] = False
-            if differs.any():
-                return False
-    return True
-""",
+            {"return found": "return ~found"},
         ),
-        "the whole answers are compared": (
-            "at the two places themselves an answer may change",
-            """
-def must_choose(task, row):
-    for j in range(len(row)):
-        for k in range(j):
-            exchanged = row.clone()
-            exchanged[[j, k]] = row[[k, j]]
-            if not torch.equal(task(exchanged[None]), task(row[None])):
-                return True
-    return False
-""",
+        "the last pair decides": (
+            "at which places does the answer change",
+            {"found |= differs": "found = differs"},
         ),
     },
     "answers": {
@@ -296,6 +273,11 @@ HIGH = "any high score is as good as 20"
 ONE = "the mask has one entry on this axis"
 PERMUTED = "each row and each column has one high score, so both ways agree"
 EQUIVALENT = {
+    "must_choose": {
+        "answer = task(row[None])[-1]": "of one row, the last is the first",
+        "differs = task(exchanged[None])[-1] != answer": "of one row, the last is the first",
+        "differs[[k, j]] = False": "two places in another order",
+    },
     "answers": {
         "lengths = torch.tensor([len(row) for row in rows], device=rows[-1].device)": "all rows lie on one device",
         "line[:length] for line, length in zip(logits, lengths, strict=False)": "there are as many lines as lengths",

@@ -7,18 +7,17 @@ from itertools import combinations
 
 def must_choose(task, row):
     pairs = list(combinations(range(len(row)), 2))
-    if not pairs:
-        return False
     rows = row.repeat(len(pairs), 1)
     others = torch.ones_like(rows, dtype=torch.bool)
     for n, (j, k) in enumerate(pairs):
         rows[n, j], rows[n, k] = row[k], row[j]
         others[n, j] = others[n, k] = False
-    return bool(((task(rows) != task(row[None])) & others).any())
+    return ((task(rows) != task(row[None])) & others).any(dim=0)
 """,
         "three loops over Python numbers": """
 def must_choose(task, row):
     numbers, right = row.tolist(), task(row[None])[0].tolist()
+    found = [False] * len(numbers)
     for i in range(len(numbers)):
         for j in range(len(numbers)):
             for k in range(len(numbers)):
@@ -26,20 +25,19 @@ def must_choose(task, row):
                     other = list(numbers)
                     other[j], other[k] = other[k], other[j]
                     other = torch.tensor([other], device=row.device)
-                    if task(other)[0, i].item() != right[i]:
-                        return True
-    return False
+                    found[i] |= task(other)[0, i].item() != right[i]
+    return torch.tensor(found, device=row.device)
 """,
         "exchanges by an index": """
 def must_choose(task, row):
-    found = False
+    places = torch.arange(len(row), device=row.device)
+    found = torch.zeros_like(places, dtype=torch.bool)
     for j in range(len(row)):
         for k in range(j + 1, len(row)):
-            order = torch.arange(len(row))
+            order = places.clone()
             order[j], order[k] = k, j
             moved = task(row[order][None])[0] != task(row[None])[0]
-            keep = (order == torch.arange(len(row))).to(moved.device)
-            found = found or bool((moved & keep).any())
+            found = found | (moved & (order == places))
     return found
 """,
     },
