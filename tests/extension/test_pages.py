@@ -64,7 +64,7 @@ def test_a_term_leads_to_the_glossary_once_a_page_and_back(site):
         use = entry.find_next_sibling("dd").select_one("a.first-use")
         page, _, section = use["href"].partition("#")
         first = soup_of(site / "book" / page).main
-        (link,) = first.select(f"a[href='glossary.html#{entry['id']}'].term")
+        (link,) = first.select(f"a[href$='glossary.html#{entry['id']}'].term")
         assert link["title"] and link.find_parent(id=section)
 
 

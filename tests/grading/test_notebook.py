@@ -14,6 +14,7 @@ from tests.grading.handed_in import (
     solutions,
 )
 from tools.grading import notebook
+from tools.grading.grading import asked
 from tools.grading.key import key, meaning, plain, selected
 
 RIGHT = solutions("window_mask")["window_mask"]
@@ -322,3 +323,14 @@ BROKEN = "x = (\n    7\n    % 3\n    != 2\n)"
 )
 def test_a_cell_as_plain_python(source, expected):
     assert plain(source) == expected
+
+
+def test_exercises_of_an_older_notebook_are_found_where_they_stand_now():
+    """A file from before the deeper pages has those of all of them."""
+    walk, names = key()["03_scoring_with_einsum"], ["soft_look_up", "smooth"]
+    page = [
+        notebook.Cell("code", f"def {n}(x):\n    return x", n) for n in names
+    ]
+    found = [(c.name, name) for c, name in asked(walk, page, key())]
+    own = [(walk.name, name) for name in walk.tasks]
+    assert found == [*own, ("03_soft_dictionary", "smooth")]

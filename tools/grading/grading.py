@@ -141,18 +141,36 @@ def read_here(
         return
     notes = [*row.notes, *[note] * bool(note)]
     names = notebook.named(cells)
-    for name, task in chapter.tasks.items():
-        mine = Row(row.student, row.file, chapter.name, task, notes=[*notes])
+    for home, name in asked(chapter, cells, course.key):
+        task = home.tasks[name]
+        mine = Row(row.student, row.file, home.name, task, notes=[*notes])
         try:
             if why:
                 mine.result = Result(UNREADABLE, hint=one_line(why))
             else:
-                fill(mine, name, cells, chapter, course.seed, variant)
+                fill(mine, name, cells, home, course.seed, variant)
         except Exception as error:  # whatever it is made to do here
             said = one_line(f"{type(error).__name__}: {error}")
             mine.result = Result("not graded", hint=said)
         mine.names = names if mine.attempt else frozenset()
         yield mine
+
+
+def asked(
+    chapter: Chapter, cells: list, key: dict[str, Chapter]
+) -> list[tuple[Chapter, str]]:
+    """Each exercise of a notebook, and where it stands today.
+
+    An older notebook has exercises that stand on a deeper page now, or above.
+    """
+    own = [(chapter, name) for name in chapter.tasks]
+    beside = (c for c in key.values() if c.number == chapter.number)
+    return own + [
+        (other, name)
+        for other in beside
+        for name in other.tasks
+        if other is not chapter and notebook.answer_to(name, cells, other)
+    ]
 
 
 def content(submission: Submission) -> tuple[list, str]:

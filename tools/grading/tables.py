@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from tools.grading.gradebook import Gradebook
 from tools.grading.grading import Row
 from tools.grading.key import Chapter
+from tools.source.taught import is_deeper
 
 COLUMNS = "student chapter exercise points of hint seconds notes file"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -90,12 +91,18 @@ def title(chapter: Chapter) -> str:
 
 
 def column(chapter: Chapter, header: tuple[str, ...]) -> str:
-    """The assignment's column in a table that was exported; else our own."""
-    pattern = rf"\bchapter 0?{chapter.number}\b|{re.escape(chapter.name)}"
-    for name in header:
-        is_grade = name not in CANVAS and not READ_ONLY.search(name)
-        if is_grade and re.search(pattern, name, re.IGNORECASE):
-            return name
+    """The assignment's column in a table that was exported; else our own.
+
+    It has the title or the name; if none has, a chapter is found by number.
+    """
+    patterns = [f"{re.escape(title(chapter))}|{re.escape(chapter.name)}"]
+    if not is_deeper(chapter.path):
+        patterns.append(rf"\bchapter 0?{chapter.number}\b")
+    for pattern in patterns:
+        for name in header:
+            is_grade = name not in CANVAS and not READ_ONLY.search(name)
+            if is_grade and re.search(pattern, name, re.IGNORECASE):
+                return name
     return title(chapter)
 
 
