@@ -53,10 +53,11 @@
     change((entry) => entry.read.push(id));
   }
 
+  // What a reader sees last of a part; a check may be folded out of sight.
   function endOf(part) {
-    return part.matches("section, .cell") && part.lastElementChild
-      ? endOf(part.lastElementChild)
-      : part;
+    const isSeen = (inside) => !inside.matches(".tag_check");
+    const last = [...part.children].findLast(isSeen);
+    return part.matches("section, .cell") && last ? endOf(last) : part;
   }
 
   function watchEnds() {
