@@ -12,7 +12,12 @@ from threading import Thread
 import websocket
 
 ADDRESS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
-KEYS = {"Tab": "\ue004", "Enter": "\ue007", "ArrowRight": "\ue014"}
+KEYS = {
+    "Tab": "\ue004",
+    "Enter": "\ue007",
+    "ArrowUp": "\ue013",
+    "ArrowRight": "\ue014",
+}
 KEYS["Space"] = " "
 SECONDS = 60
 

@@ -14,7 +14,8 @@ KEY = "Object.keys(localStorage).find((key) => key.startsWith('progress '))"
 KEPT = f"JSON.parse(localStorage.getItem({KEY}))"
 FILL = """(text) => Object.keys(localStorage).forEach((key) =>
   localStorage.setItem(key, text))"""
-END = "(part) => part.lastElementChild.scrollIntoView({ block: 'end' })"
+END = """(part) => [...part.children].findLast((one) =>
+  one.checkVisibility()).scrollIntoView({ block: 'end' })"""
 MARKS = ".progress, .progress-mark, a.is-read"
 
 

@@ -16,7 +16,7 @@ from tools.editions.publish.__main__ import main, publish_notebooks
 from tools.editions.publish.branch import Branch
 from tools.source import colab
 from tools.source.address import PLACEHOLDER, Place
-from tools.source.taught import notebooks
+from tools.source.taught import ROOT, notebooks
 
 slow = pytest.mark.slow
 FORK = "https://github.com/fork/book"
@@ -312,9 +312,11 @@ def branch(tmp_path_factory):
 
 
 @slow
-@pytest.mark.parametrize("name", [path.name for path in notebooks()])
-def test_what_was_published_runs_in_an_empty_folder(branch, tmp_path, name):
-    path = branch / "book" / name
+@pytest.mark.parametrize("notebook", notebooks(), ids=lambda path: path.stem)
+def test_what_was_published_runs_in_an_empty_folder(
+    branch, tmp_path, notebook
+):
+    path = branch / notebook.relative_to(ROOT)
     first = sync.code_cells(sync.read(path))[0].source
     assert f'address = "{FORK}"' in first
     laid_out = alone.lay_out(path, tmp_path / "alone", first)

@@ -36,7 +36,7 @@
       input.other { border-color: var(--c-query); font-weight: 700;
         box-shadow: inset 0 0 0 1px var(--c-query); }
       .weights td { height: 1.9rem;
-        background: color-mix(in srgb, var(--hi) calc(70% * var(--share)),
+        background: color-mix(in srgb, var(--hi) calc(45% * var(--share)),
           var(--bg)); }
       @container (max-width: 26rem) {
         .weights thead th { padding: 0; writing-mode: vertical-rl;

@@ -230,7 +230,10 @@ def test_keys_change_it_and_start_again(explorer, visit):
             break
         opens = "select, [type=file], .saves"  # a window of the system
         is_list = firefox.evaluate(f"!!{ACTIVE}?.matches('{opens}')")
-        firefox.press(*["ArrowRight", "Space"][: 2 - is_list])
+        keys = ["ArrowRight", "Space"][: 2 - is_list]
+        if firefox.evaluate(f"!!{ACTIVE}?.matches('[type=number]')"):
+            keys = ["ArrowUp"]
+        firefox.press(*keys)
         changed += firefox.evaluate(f"{ONE}.value") != first
     else:
         pytest.fail("the keyboard does not come to the end")
