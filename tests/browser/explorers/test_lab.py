@@ -306,7 +306,8 @@ def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
     until(shown.page, f"{READY}?.step === 0 && {READY}.right < 100")
     shown.get("button", "Weights for the first run").set_input_files(path)
     until(shown.page, f"{READY}.right > 400")
-    assert "loaded weights, step 0" in shown.text(".result")
+    result = shown.element.locator(".frame .result")  # drawn a moment later
+    expect(result).to_contain_text("loaded weights, step 0")
     # What does not fit changes nothing.
     del weights["output.bias"]
     save_file(weights, path)
