@@ -26,17 +26,6 @@ from lib.positions import PositionalEncoding
 from lib.runtime import device
 
 
-def counted(layers, width, units, final_norm):
-    """PyTorch's encoder: how many numbers all parameters of a name have."""
-    with torch.device("meta"):
-        layer = nn.TransformerEncoderLayer(width, 1, units)
-    found = {
-        name.removeprefix("self_attn."): layers * parameter.numel()
-        for name, parameter in layer.named_parameters()
-    }
-    return found | {"last": final_norm * 2 * width}
-
-
 def drawn_anew(module, draw, case):
     """A module, no number of which is 0 or 1, ready to be used."""
     for p in module.parameters():
@@ -232,7 +221,7 @@ def two_looks(row):
 
 def some_task(draw, case):
     """Each place writes its own number, all in a sum, or another's."""
-    own, sums, one, other, last, *rest = draw.shuffled(
+    _own, sums, one, other, last, *rest = draw.shuffled(
         [*range(case.sizes["length"])]
     )
 
