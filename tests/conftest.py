@@ -74,7 +74,7 @@ def chromium():
     from tools.editions.pdf import printing
 
     return printing.program() or missing(
-        "browser tests need Chromium (apt install chromium)"
+        "browser tests need Chromium (apt install chromium-headless-shell)"
     )
 
 

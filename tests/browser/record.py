@@ -62,7 +62,10 @@ class Recorder:
         width, height = SIZES[device]
         size = {"width": width, "height": height}
         if device not in self.visits:  # one tab is quicker than many
-            self.visits[device] = Visit(self.browser.new_page(viewport=size))
+            tab = self.browser.new_page(
+                viewport=size, permissions=["clipboard-write"]
+            )
+            self.visits[device] = Visit(tab)
         visit = self.visits[device]
         visit.tab.set_viewport_size(size)
         visit.tab.emulate_media(color_scheme="light")

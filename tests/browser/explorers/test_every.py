@@ -74,7 +74,7 @@ def test_it_is_read_and_pressed_on_every_screen(
             assert shown.violations() == [], state
 
 
-@pytest.mark.parametrize("width", [1100, 360])
+@pytest.mark.parametrize("width", first_quick([360, 1100]))
 def test_its_height_stays_under_the_hand(explorer, name, show, width, few):
     """And what there is to see has the room that is kept for it."""
     if why := getattr(MODULES[name], "GROWS", ""):

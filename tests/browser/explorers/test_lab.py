@@ -239,8 +239,8 @@ def test_each_question_is_set_up_by_its_link(lab):
     assert links.count() == 6
     for link in links.all():
         link.click()
-        first = "task=" + tab.evaluate(f"{ELEMENT}.value.first.task")
-        assert first in link.get_attribute("href")
+        task = f"'task=' + {ELEMENT}.value.first.task"
+        until(tab, f"{link.get_attribute('href')!r}.includes({task})")
         until(tab, READY)
         expect(tab.get_by_role("alert")).to_be_hidden()
 

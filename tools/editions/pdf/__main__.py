@@ -14,8 +14,8 @@ from tools.editions.pdf import finish, printing, source
 
 TARGET = source.SITE / downloads.FOLDER / downloads.PDF
 NO_CHROMIUM = """\
-Chromium prints the PDF: `apt-get install chromium` brings it, or
-CHROMIUM=/path/to/chrome in front of the command names one."""
+Chromium prints the PDF: `apt-get install chromium-headless-shell` brings it,
+or CHROMIUM=/path/to/chrome in front of the command names one."""
 NO_FONT = """\
 No font of this machine has {}: these are boxes in the PDF.
 `apt-get install fonts-droid-fallback` brings one."""
