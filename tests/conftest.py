@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +60,22 @@ def no_workflow():
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ.keys() & {"GITHUB_REPOSITORY", "PAGES_URL"}:
             patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_stacks():
+    """With each seed torch writes down who set it, for devices not there.
+
+    That takes two milliseconds, and some exercises set thousands of seeds.
+    """
+    import torch
+
+    absent = (torch.cuda, torch.mtia, torch.xpu)
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in () if torch.cuda.is_available() else absent:
+            nothing = SimpleNamespace(format_stack=list)
+            patch.setattr(kind, "traceback", nothing)
         yield
 
 

@@ -140,6 +140,7 @@ def homes(root: Path = ROOT) -> dict[str, Path]:
     return paths
 
 
+@cache
 def definitions(source: str) -> dict[str, Definition]:
     """The definitions of a module or cell, constants included, by name."""
     named = {}

@@ -22,8 +22,11 @@ FLAGS = [
     "--no-first-run",
     "--disable-quic",
     # As where there are windows: where lines break, how early pictures load.
+    # What Playwright says of the mouse would be lost, so it is said again.
     "--font-render-hinting=slight",
-    "--blink-settings=lazyLoadingImageMarginPxUnknown=1250",
+    "--blink-settings=lazyLoadingImageMarginPxUnknown=1250,"
+    "primaryHoverType=2,availableHoverTypes=2,"
+    "primaryPointerType=4,availablePointerTypes=4",
 ]
 TEXT_AREA = {"width": 605, "height": 922}  # 160 mm by 244 mm, at 96 dpi
 READY = """
