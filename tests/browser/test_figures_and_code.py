@@ -61,7 +61,7 @@ def test_a_tick_opens_the_check_of_its_sentence(tab, address):
     tick.focus()
     tab.keyboard.press("Enter")
     expect(cell.locator("summary")).to_contain_text("✓ each row")
-    assert tick.get_attribute("aria-expanded") == "true"
+    expect(tick).to_have_attribute("aria-expanded", "true")
     cell.locator("summary").press("Enter")
     expect(cell).to_be_hidden()
     expect(tick).to_be_focused()

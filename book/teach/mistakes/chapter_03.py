@@ -33,6 +33,13 @@ def rules_from(facts, partner):
             "sum over the arrows alone",
             {ARROWS: 'torch.einsum("ia,ia->a", facts, facts[partner]).diag()'},
         ),
+        "the facts of an arrow are added": (
+            "a fact of the word that asks times a fact of its partner",
+            """
+def rules_from(facts, partner):
+    return (facts[:, :, None] + facts[partner][:, None]).sum(dim=0)
+""",
+        ),
     },
     "bilinear_scores": {
         "two einsums": (
