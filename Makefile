@@ -77,7 +77,7 @@ test-all: lint site .venv/.tests ## > 1 hour | check everything that needs no GP
 	  $(COVERAGE) --cov-report= --cov-fail-under=0
 	$(PYTEST) tests/library -m "bad_input or compiled" \
 	  $(COVERAGE) --cov-append
-	$(PYTEST) tests/exercises --dist loadgroup
+	$(PYTEST) tests/exercises --dist worksteal
 	$(PYTEST) tests --dist loadscope --ignore tests/library --ignore tests/exercises
 	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader REALISTIC=1
 

@@ -37,21 +37,10 @@ CHECK = 'from kit.exercises import check\n\ncheck("{0.name}", {0.name})'
 
 
 CHAPTERS = sorted({task.chapter for task in tasks()})
-
-
-def together(value, chapter, name):
-    """A case that stays with others of its chapter: they share hints."""
-    group = pytest.mark.xdist_group(f"chapter {chapter}")
-    return pytest.param(value, marks=group, id=name)
-
-
 every_exercise = pytest.mark.parametrize(
-    "task",
-    [together(t, t.chapter, f"{t.number} {t.name}") for t in tasks()],
+    "task", tasks(), ids=lambda task: f"{task.number} {task.name}"
 )
-every_chapter = pytest.mark.parametrize(
-    "chapter", [together(n, n, f"{n}") for n in CHAPTERS]
-)
+every_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
 
 @pytest.fixture(scope="module")
