@@ -220,16 +220,22 @@ def two_looks(row):
 
 
 def some_task(draw, case):
-    """Each place writes its own number, all in a sum, or another's."""
-    _own, sums, one, other, last, *rest = draw.shuffled(
-        [*range(case.sizes["length"])]
-    )
+    """A place writes its own number, a sum, or another's.
+
+    The first place reads another, which no exchange with the first shows; a
+    place in the middle adds up those before it, which no neighbours show.
+    """
+    length = case.sizes["length"]
+    middle = draw.whole(2, length - 3)
+    others = {*range(1, length)} - {middle}
+    _own, sums, other, last, *rest = draw.shuffled(sorted(others))
 
     def task(rows):
         answers = rows.clone()
         answers[:, sums] = rows.sum(-1)
-        answers[:, one] = rows[:, other]
-        answers[:, last] = rows[:, one]
+        answers[:, middle] = rows[:, :middle].sum(-1)
+        answers[:, 0] = rows[:, other]
+        answers[:, last] = rows[:, 0]
         for place in rest:
             answers[:, place] = rows.gather(-1, rows)[:, place]
         return answers
