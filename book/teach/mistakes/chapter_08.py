@@ -207,7 +207,7 @@ def answers(model, rows):
             },
         ),
         "an encoder of encoders": (
-            "expected a EncoderBlock, got Encoder",
+            "'Encoder' object has no attribute 'd_model'",
             {"[block]": "[Encoder([block])]"},
         ),
         "runs without gradients": (
