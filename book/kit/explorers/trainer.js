@@ -127,7 +127,7 @@
   const CHOICES = { answers: ["together", "in turn"], layers: [1, 2, 3],
     heads: [1, 2, 4, 8], norm: ["after", "before"],
     rate: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3], warm_up: [1, 50, 200],
-    batch: [8, 16, 32, 64, 128], steps: [200, 300, 400, 600, 1000, 2000] };
+    batch: [8, 16, 32, 64, 128], steps: [200, 400, 600, 1000, 2000] };
   const headNames = ({ layers, heads }) => range(layers).flatMap((block) =>
     range(heads).map((head) => `${block}.${head}`));
   /** What a model of these settings has, and can lack. */
