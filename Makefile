@@ -66,11 +66,11 @@ student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folde
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")
 
-test: lint _build/.book .venv/.tests ## 11 minutes | check it before a push: every promise, by its cheapest test
+test: lint _build/.book .venv/.tests ## 10 minutes | check it before a push: every promise, by its cheapest test
 	$(PYTEST) tests --quick --dist loadscope
 	@$(MAKE) --no-print-directory test-notebooks
 
-test-all: lint site .venv/.tests ## > 1 hour | check everything that needs no GPU, as every night
+test-all: lint site .venv/.tests ## > 2 hours | check everything that needs no GPU, as every night
 	@mkdir -p _build
 	BOOK_TYPECHECK=1 $(PYTEST) tests/library \
 	  -m "not bad_input and not compiled" \

@@ -369,7 +369,6 @@ DROP = """([bytes, name]) => {
 }"""
 
 
-@pytest.mark.slow
 def test_a_checkpoint_and_a_state_dict_are_taken(live, tmp_path):
     """One by its field, one is dropped; and the book's own come back."""
     mine, path = trainer(), tmp_path / "mine.safetensors"

@@ -286,7 +286,6 @@ def test_a_table_of_the_readers_own(shown):
         expect(shown.get("alert")).to_have_text(said)
 
 
-@pytest.mark.slow
 def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
     trained(shown, first=SHORT)
     shown.element.get_by_text("Weights", exact=True).click()

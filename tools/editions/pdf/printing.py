@@ -12,7 +12,13 @@ from tools.editions.pdf.finish import places
 
 HERE = Path(__file__).parent
 # The first has no windows: it asks less than half of the others' time.
-NAMES = "chromium-headless-shell chromium chromium-browser google-chrome"
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "chrome",
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -69,7 +75,7 @@ PASSES = 3  # the first is enough, if all is well
 def program() -> str | None:
     """The path of a Chromium; the environment may name one."""
     named = os.environ.get("CHROMIUM", "")
-    return next(filter(None, map(shutil.which, [named, *NAMES.split()])), None)
+    return next(filter(None, map(shutil.which, (named, *NAMES))), None)
 
 
 @contextmanager
