@@ -360,10 +360,7 @@ class Spec:
 
     def __call__(self, answer: Callable, draw: Draw) -> str:
         """Try an answer in all cases; returns what is to be remarked."""
-        cases = [
-            (case, {n: x.drawn(draw, case) for n, x in self.inputs.items()})
-            for case in stress(self, draw)
-        ]
+        cases = self.cases(draw)
         tries = (self.tried(answer, inputs, case) for case, inputs in cases)
         if failures := [one for one in tries if one]:
             self.explain(failures)
@@ -374,13 +371,29 @@ class Spec:
         remarks = (way(runs, *copied(first).values()) for way in self.ways)
         return " ".join(filter(None, remarks))
 
+    def cases(self, draw: Draw) -> list[tuple[Case, Inputs]]:
+        """All cases, with what is drawn for each."""
+        return [
+            (case, {n: x.drawn(draw, case) for n, x in self.inputs.items()})
+            for case in stress(self, draw)
+        ]
+
+    def wanted(
+        self, inputs: Inputs, case: Case
+    ) -> tuple[object, object, float]:
+        """The exact answer, that of this precision, and the room for others.
+
+        They are for comparing only: no answer gets them in its hands.
+        """
+        right = self.given(self.reference, as_doubles(inputs))
+        expected = self.given(self.reference, copied(inputs))
+        return right, expected, self.room(inputs, right, expected, case.times)
+
     def tried(
         self, answer: Callable, inputs: Inputs, case: Case
     ) -> "Failure | None":
         """What is wrong in one case, if anything."""
-        right = self.given(self.reference, as_doubles(inputs))
-        expected = self.given(self.reference, copied(inputs))
-        room = self.room(inputs, right, expected, case.times)
+        right, expected, room = self.wanted(inputs, case)
         try:
             got = self.called(answer, inputs, 2 if case.is_given else 1)
         except Stopped as stop:
