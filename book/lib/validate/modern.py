@@ -1,6 +1,7 @@
 """Attention that costs less, and the parts of language models of today."""
 
 from torch import Tensor
+from torch.nn import Module
 
 from .. import validate
 from .refuse import expect, shape, wrong
@@ -97,3 +98,38 @@ def next_ids(ids: object, cache: object, config: object) -> None:
     if cache is not None and len(cache) != config.layers:
         expected = f"one past for each of {config.layers} blocks"
         wrong("cache", expected, len(cache))
+
+
+def routing(scores: object, top_k: object, bias: object) -> None:
+    """Scores of experts, no more choices than these, and a bias for each."""
+    validate.shapes("scores: ... experts", scores=scores)
+    validate.between("top_k", top_k, 1, scores.shape[-1])
+    if bias is not None:
+        words = "scores: ... experts, bias: experts"
+        validate.shapes(words, scores=scores, bias=bias)
+
+
+def router(d_model: object, experts: object, top_k: object) -> None:
+    """Sizes of a router, which cannot choose more experts than there are."""
+    validate.positive(d_model=d_model, experts=experts)
+    validate.between("top_k", top_k, 1, experts)
+
+
+def mixture(
+    router: object, wanted: type, experts: object, shared: object
+) -> None:
+    """A router for as many experts as there are, all of them modules."""
+    validate.instance(wanted, router=router)
+    validate.some_items("experts", experts, "modules")
+    for expert in experts:
+        validate.instance(Module, experts=expert)
+    validate.instance_or_none(Module, shared=shared)
+    keys = router.keys.out_features
+    fine = len(experts) == keys
+    expect(fine, "experts", f"{keys}, as the router has", len(experts))
+
+
+def chosen(ids: object, experts: object) -> None:
+    """Numbers of experts, for each token the same number of them."""
+    validate.positive(experts=experts)
+    validate.token_ids(ids, experts, "chosen")
