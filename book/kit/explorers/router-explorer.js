@@ -10,7 +10,8 @@
   const dot = (a, b) => total(a.map((x, i) => x * b[i]));
   const toward = (degrees) => [Math.cos(degrees * Math.PI / 180),
     Math.sin(degrees * Math.PI / 180)];
-  const place = ([x, y], times = UNIT) => [times * x, -times * y];
+  const place = ([x, y], times = UNIT, down = 0) =>
+    [times * x, down - times * y];
   const softmax = (logits) => {
     const exp = logits.map(Math.exp); // of a few units at most
     return exp.map((one) => one / total(exp));
@@ -201,11 +202,11 @@
       routed[this.token].chosen.map((e) =>
         line("here", [x, y], place(keys[e]))),
       keys.map((key, e) => [line(classes("key", e === this.expert && "turned"),
-        [0, 0], place(key)), word(place(key, 1.25 * UNIT)
-        .map((at, axis) => at + 4 * axis), e + 1, "name number")]),
+        [0, 0], place(key)), word(place(key, 1.25 * UNIT, 4), e + 1,
+        "name number")]),
       this.tokens.map(({ kind, text, point }, t) => s("g", { class: "token",
         onclick: () => this.put("token", t) }, mark(kind, place(point)),
-      word(place(point).map((at, axis) => at - 12 * axis), text))),
+      word(place(point, UNIT, -12), text))),
       s("circle", { class: "ring", cx: x, cy: y, r: 10 }));
     }
 

@@ -36,9 +36,14 @@ SAYS = [
     ({"experts": 3, "top": 2, "angles": [35] * 6}, ".kind b", ["→ 1 2"] * 8),
 ]  # fmt: skip
 CELLS = "(row) => [...row.cells].slice(1, 5).map((cell) => cell.innerText)"
-WIDTHS = """(bar) => [...bar.querySelectorAll("span")].map((part) =>
-  8 * part.getBoundingClientRect().width / bar.getBoundingClientRect().width)
-"""
+# Of a bar: how long its parts are, and where the mean is marked.
+BAR = """(bar) => {
+  const [box, ...parts] = [bar, ...bar.children].map((e) =>
+    e.getBoundingClientRect());
+  const mark = parts.pop().left - box.left;
+  return [...parts.map((part) => part.width), mark].map((x) =>
+    8 * x / box.width);
+}"""
 
 
 def sample():
@@ -82,7 +87,8 @@ def test_what_it_shows_is_what_torch_computes(shown, few):
         close(rows, columns.T, 6e-3)
         close(shown.numbers("tfoot .number"), columns[[0, 2, 3]].sum(1), 6e-3)
         of_kind = (full > 0).unflatten(0, (2, 4)).sum(dim=1)
-        close(shown.all(".track", WIDTHS), of_kind.T, 0.02)
+        means = loads.double().mean().expand(1, len(loads))
+        close(shown.all(".track", BAR), torch.cat([of_kind, means]).T, 0.02)
         shares = (scores.T / scores.sum(dim=1)).mean(dim=1)
         formula = (loads * shares).sum() / loads.double().mean()
         close([number(shown.text(".note b")), loss], [formula] * 2, 6e-3)
@@ -100,9 +106,10 @@ def test_a_step_moves_each_bias_towards_the_mean_load(shown, few):
             scores, bias, chosen, _ = asked(**state)
             loads, _ = balance_of(scores, chosen)
             bias += (loads.double().mean() - loads).sign() / 20
+            others = state["biases"][len(bias) :]
             step.click()
             state["biases"] = shown.value["biases"]
-            close(state["biases"][: len(bias)], bias)
+            close(state["biases"], bias.tolist() + others)
 
 
 def test_a_point_chooses_its_token(shown):
