@@ -25,6 +25,7 @@ def route(
 ) -> tuple[Int[Tensor, "*lead top_k"], Float[Tensor, "*lead top_k"]]:
     """The experts of each token, best first, and what each one weighs.
 
+    Of two that are equally good the one with the lower number comes first.
     Sources: Shazeer et al. 2017, section 2.1, for the few best; Wang et al.
     2024, equation 2, for the bias.
 
@@ -37,7 +38,8 @@ def route(
     validate.routing(scores, top_k, bias)
     validate.booleans(renormalize=renormalize)
     wanted = scores if bias is None else scores + bias
-    chosen = wanted.topk(top_k, dim=-1).indices
+    ranked = wanted.argsort(dim=-1, descending=True, stable=True)
+    chosen = ranked[..., :top_k]
     weights = scores.gather(-1, chosen)
     if renormalize:
         weights = weights / weights.sum(-1, keepdim=True)
@@ -53,7 +55,7 @@ class Routing(NamedTuple):
 
 
 class Router(nn.Module):
-    """A key for each expert: its product with a token is the expert's score.
+    """A key for each expert; its product with a token becomes a score.
 
     Sources: Fedus et al. 2022, section 2.1, for softmax; DeepSeek-AI 2024b,
     section 2.1.2, for sigmoid. Scores are computed in float32 at least.

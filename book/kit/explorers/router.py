@@ -6,6 +6,7 @@ Not taught.
 import torch
 
 from kit.explorers import Explorer, table
+from lib.experts import balancing_loss, loads, route
 
 KINDS = {
     "sums": {
@@ -34,23 +35,6 @@ def scores_of(kinds, angles, by="softmax"):
     return logits.softmax(dim=-1) if by == "softmax" else logits.sigmoid()
 
 
-def route(scores, top_k, bias=None, renormalize=True):
-    """The best experts of each token by score and bias, and their weights."""
-    ranked = scores if bias is None else scores + bias
-    order = ranked.sort(dim=-1, descending=True, stable=True).indices
-    weights = scores.gather(-1, chosen := order[..., :top_k])
-    total = weights.sum(dim=-1, keepdim=True)
-    return chosen, weights / total if renormalize else weights
-
-
-def balance_of(scores, chosen):
-    """How many tokens each expert gets, and the balancing loss."""
-    experts = scores.shape[-1]
-    loads = chosen.flatten().bincount(minlength=experts)
-    shares = (scores / scores.sum(dim=-1, keepdim=True)).mean(dim=0)
-    return loads, experts * (loads / loads.sum() * shares).sum()
-
-
 def router_explorer(kinds=KINDS):
     """Keys to turn and biases to set; choices, weights and loads follow.
 
@@ -59,11 +43,11 @@ def router_explorer(kinds=KINDS):
     """
     scores = scores_of(kinds, START["angles"][:EXPERTS])
     chosen, weights = route(scores, top_k=1, renormalize=False)
-    loads, loss = balance_of(scores, chosen)
+    work, loss = loads(chosen, EXPERTS), balancing_loss(scores, chosen)
     names = [name for tokens in kinds.values() for name in tokens]
     rows = zip(names, chosen[:, 0].tolist(), weights[:, 0], strict=True)
     fallback = table(
-        f"The best of {EXPERTS} experts; loads {loads.tolist()}, "
+        f"The best of {EXPERTS} experts; loads {work.tolist()}, "
         f"balancing loss {loss:.2f}",
         ["token", "expert", "weight"],
         {name: [e + 1, f"{weight:.2f}"] for name, e, weight in rows},

@@ -4,13 +4,8 @@ import random
 
 import torch
 
-from kit.explorers.router import (
-    KINDS,
-    balance_of,
-    route,
-    router_explorer,
-    scores_of,
-)
+from kit.explorers.router import KINDS, router_explorer, scores_of
+from lib.experts import balancing_loss, loads, route
 from tests.browser.explorers.shown import close, number
 
 FULLEST = [{"experts": 6, "top": 6, "biases": [-0.95] * 6, "token": 7}]
@@ -78,21 +73,22 @@ def test_what_it_shows_is_what_torch_computes(shown, few):
         scores, bias, chosen, weights = asked(**state)
         sent = [text.split()[1:] for text in shown.all(".kind b")]
         close([[int(e) for e in row] for row in sent], chosen + 1)
-        loads, loss = balance_of(scores, chosen)
+        work = loads(chosen, len(bias))
         full = torch.zeros_like(scores).scatter(-1, chosen, weights)
         found = shown.all("tbody tr", CELLS)
         assert [row[2] == "–" for row in found] == (full[token] == 0).tolist()
         rows = [[number(t.replace("–", "0")) for t in row] for row in found]
-        columns = torch.stack([scores[token], bias, full[token], loads])
+        columns = torch.stack([scores[token], bias, full[token], work])
         close(rows, columns.T, 6e-3)
         close(shown.numbers("tfoot .number"), columns[[0, 2, 3]].sum(1), 6e-3)
         of_kind = (full > 0).unflatten(0, (2, 4)).sum(dim=1)
-        means = loads.double().mean().expand(1, len(loads))
+        means = work.double().mean().expand(1, len(work))
         close(shown.all(".track", BAR), torch.cat([of_kind, means]).T, 0.02)
         shares = (scores.T / scores.sum(dim=1)).mean(dim=1)
-        formula = (loads * shares).sum() / loads.double().mean()
+        loss = balancing_loss(scores, chosen)
+        formula = (work * shares).sum() / work.double().mean()
         close([number(shown.text(".note b")), loss], [formula] * 2, 6e-3)
-        idle = [str(e + 1) for e, load in enumerate(loads) if not load]
+        idle = [str(e + 1) for e, load in enumerate(work) if not load]
         said = f"Idle: {', '.join(idle)}." if idle else "All work."
         assert shown.text(".note").startswith(said)
 
@@ -104,8 +100,8 @@ def test_a_step_moves_each_bias_towards_the_mean_load(shown, few):
         shown.set(**state)
         for _ in range(few(10, 4)):
             scores, bias, chosen, _ = asked(**state)
-            loads, _ = balance_of(scores, chosen)
-            bias += (loads.double().mean() - loads).sign() / 20
+            work = loads(chosen, len(bias))
+            bias += (work.double().mean() - work).sign() / 20
             others = state["biases"][len(bias) :]
             step.click()
             state["biases"] = shown.value["biases"]
