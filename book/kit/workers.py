@@ -1,7 +1,7 @@
-"""What else several workers do for chapter 17, and what counts their sums.
+"""What else several workers do for chapters 17 and 18, and what counts it.
 
-Not taught. The same attention by PyTorch's `parallelize_module`, and several
-tasks in one launch.
+Not taught. The same attention by PyTorch's `parallelize_module`, training with
+its `fully_shard`, and several tasks in one launch.
 """
 
 import copy
@@ -19,11 +19,19 @@ from lib.parallel import SharedLayer, train_together
 
 
 class Traffic(TorchDispatchMode):
-    """Inside, `sizes` gets the bytes of every tensor that is all-reduced."""
+    """Inside, `sizes` gets the bytes of every tensor that is all-reduced.
+
+    `away` gets those that leave this worker in every all-to-all, `gathered`
+    and `scattered` the bytes of every whole tensor that an all-gather makes,
+    or a reduce-scatter takes.
+    """
 
     def __init__(self):
         super().__init__()
         self.sizes: list[int] = []
+        self.away: list[int] = []
+        self.gathered: list[int] = []
+        self.scattered: list[int] = []
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         """See every operation before it is done."""
@@ -33,11 +41,28 @@ class Traffic(TorchDispatchMode):
         if "allreduce" in name and "coalesced" not in name:
             tensors = args[0] if isinstance(args[0], list) else args[:1]
             self.sizes += [tensor.nbytes for tensor in tensors]
+        elif "alltoallbase" in name:
+            self.away.append(leaving(*args[1:2], *args[4:5]))
+        elif "allgatherbase" in name:
+            self.gathered.append(args[0].nbytes)
+        elif "reducescatterbase" in name:
+            self.scattered.append(args[1].nbytes)
         return operation(*args, **(kwargs or {}))
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # to skip the compiler is to import it, for a second
+
+
+def leaving(rows: Tensor, sent: list[int]) -> int:
+    """The bytes of the rows that are not for this worker itself.
+
+    If `sent` is empty, all workers get equally many.
+    """
+    world_size = dist.get_world_size()
+    sent = sent or [len(rows) // world_size] * world_size
+    others = sum(sent) - sent[dist.get_rank()]
+    return others * rows[:1].nbytes
 
 
 class FourMatrices(nn.Module):
