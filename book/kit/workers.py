@@ -5,6 +5,7 @@ its `fully_shard`, and several tasks in one launch.
 """
 
 import copy
+import time
 from collections.abc import Callable, Mapping
 
 import torch.distributed as dist
@@ -14,8 +15,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lib import validate
 from lib.attention import attention
+from lib.expert_parallel import LocalExperts
+from lib.experts import MixtureOfExperts
 from lib.heads import MultiHeadAttention, merge_heads, split_heads
-from lib.parallel import SharedLayer, train_together
+from lib.parallel import SharedLayer, shard, train_together
 
 
 class Traffic(TorchDispatchMode):
@@ -138,6 +141,40 @@ def train_both_ways(**given: object) -> dict:
     tokens, weights = train_together(**given, weighted=True)
     workers, _ = train_together(**given, weighted=False)
     return {"tokens": tokens, "workers": workers, "weights": weights}
+
+
+class Toil(nn.Module):
+    """An expert that takes so many seconds for every row."""
+
+    def __init__(self, expert: nn.Module, seconds: float):
+        super().__init__()
+        self.expert, self.seconds = expert, seconds
+
+    def forward(
+        self, rows: Float[Tensor, "rows d_model"]
+    ) -> Float[Tensor, "rows d_model"]:
+        """What the expert makes of the rows, later."""
+        time.sleep(self.seconds * len(rows))
+        return self.expert(rows)
+
+
+def seconds_for(
+    mixture: MixtureOfExperts, x: Float[Tensor, "tokens d_model"]
+) -> float:
+    """How long a worker needs for its tokens, from when all are ready."""
+    rank, world_size = dist.get_rank(), dist.get_world_size()
+    part = LocalExperts(mixture, rank, world_size)
+    dist.barrier()
+    start = time.perf_counter()
+    part(x[shard(len(x), rank, world_size)])
+    return time.perf_counter() - start
+
+
+def counted(task: Callable[[], dict]) -> dict:
+    """What a function returns, and what was sent on the way."""
+    with Traffic() as traffic:
+        result = task()
+    return result | {"sums": traffic.sizes, "away": traffic.away}
 
 
 def in_turn(**tasks: Callable[[], object]) -> dict:

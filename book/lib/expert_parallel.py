@@ -17,9 +17,7 @@ from .experts import MixtureOfExperts, loads
 from .parallel import shard, sum_over_workers
 
 
-def all_to_all(
-    rows: Tensor, sent: list[int], received: list[int]
-) -> Tensor:
+def all_to_all(rows: Tensor, sent: list[int], received: list[int]) -> Tensor:
     """The first `sent[0]` rows go to worker 0, the next to worker 1, ...
 
     What comes stands in the same order: `received[w]` rows from worker w.
