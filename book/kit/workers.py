@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lib import validate
 from lib.attention import attention
-from lib.expert_parallel import LocalExperts
+from lib.expert_parallel import LocalExperts, to_experts_and_back
 from lib.experts import MixtureOfExperts
 from lib.heads import MultiHeadAttention, merge_heads, split_heads
 from lib.parallel import SharedLayer, shard, train_together
@@ -170,11 +170,11 @@ def seconds_for(
     return time.perf_counter() - start
 
 
-def counted(task: Callable[[], dict]) -> dict:
-    """What a function returns, and what was sent on the way."""
+def experts_counted(*given: object) -> dict:
+    """`to_experts_and_back`, and the bytes that left in each all-to-all."""
     with Traffic() as traffic:
-        result = task()
-    return result | {"sums": traffic.sizes, "away": traffic.away}
+        result = to_experts_and_back(*given)
+    return result | {"away": traffic.away}
 
 
 def in_turn(**tasks: Callable[[], object]) -> dict:
