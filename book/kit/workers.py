@@ -1,7 +1,7 @@
 """What else several workers do for chapters 17 and 18, and what counts it.
 
-Not taught. The same attention by PyTorch's `parallelize_module`, training with
-its `fully_shard`, and several tasks in one launch.
+Not taught. The same attention by PyTorch's `parallelize_module`, experts whose
+answers take time, and several tasks in one launch.
 """
 
 import copy

@@ -73,7 +73,7 @@ class LocalExperts(nn.Module):
     ) -> Float[Tensor, "*lead tokens d_model"]:
         """The mixture for this worker's tokens; two exchanges of rows."""
         validate.shapes("x: ... tokens d_model", x=x)
-        chosen, weights = self.router(x)[1:]
+        _, chosen, weights = self.router(x)
         output = torch.zeros_like(x) if self.shared is None else self.shared(x)
         order = chosen.flatten().argsort(stable=True)  # by expert
         token = order // chosen.shape[-1]
