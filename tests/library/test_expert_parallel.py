@@ -42,6 +42,7 @@ class Office:
         return posted
 
     def all_to_all_single(self, came, rows, received=None, sent=None):
+        assert rows.is_contiguous()
         equal = [len(rows) // self.world_size] * self.world_size
         posted = self.all_of(rows.detach().split(sent or equal))
         parts = [parts[self.rank()] for parts in posted]
@@ -164,11 +165,11 @@ def test_an_exchange_and_its_gradient_by_hand(together):
 
     def task():
         rank = dist.get_rank()
-        rows = 10.0 * rank + torch.arange(3 - rank)[:, None]
-        rows.requires_grad_()
+        column = 10.0 * rank + torch.arange(3 - rank)[:, None]
+        rows = column.repeat(1, 2).requires_grad_()
         sent, received = ([1, 2], [1, 1]) if rank == 0 else ([1, 1], [2, 1])
         came = Exchange.apply(rows.T.contiguous().T, sent, received)
-        came.backward(came.detach() + 0.5)
+        came.backward(came.detach()[:, :1].add(0.5).expand(-1, 2))
         return came[:, 0].tolist(), rows.grad[:, 0].tolist()
 
     zero, one = together(2, task)
