@@ -109,7 +109,7 @@ kill-rates: .venv/.tests ## 5 minutes | break the solutions; do the checks notic
 	$(BIN)/python -m tools.exercises.mutants --stale
 	$(BIN)/python -m tools.exercises.teaching
 
-conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 18 over public packages
+conformance: .venv-conformance/.done ## 2 minutes | the checks of chapter 20 over public packages
 	$(PACKAGES) -m lib.diagnose --public
 	$(PACKAGES) -m pytest -q tests/conformance
 

@@ -1,6 +1,6 @@
-"""`make conformance`: the checks of chapter 18 over public packages.
+"""`make conformance`: the checks of chapter 20 over public packages.
 
-Writes what chapter 18 shows: for each attention of `benchmarks.public` and
+Writes what chapter 20 shows: for each attention of `benchmarks.public` and
 each property, whether it holds, and the number seen.
 """
 

@@ -1,4 +1,4 @@
-"""The table of chapter 18: which public attention has which property.
+"""The table of chapter 20: which public attention has which property.
 
 Not taught. `make conformance` measures and writes the record; what stands
 here reads it, for a page as narrow as a phone.

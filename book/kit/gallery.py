@@ -1,4 +1,4 @@
-"""The gallery of chapter 18: bugs that run, and what shows them.
+"""The gallery of chapter 20: bugs that run, and what shows them.
 
 Not taught. Each bug is a difference: the lines that were written (-), those
 that mend them (+) and those that both have, and one number that tells the two

@@ -150,17 +150,16 @@ def loads(
 def balancing_loss(
     scores: Float[Tensor, "*lead experts"], chosen: Int[Tensor, "*lead top_k"]
 ) -> Float[Tensor, ""]:
-    """experts · Σ f_e P_e: `top_k` if all experts get the same.
+    """experts · Σ f_e P_e: 1 if all experts get the same.
 
-    f_e is the share of tokens that chose expert e, P_e its mean score; the
-    scores of a token are divided by their sum. The gradient is that of P.
+    f_e is the share of all choices that fell on expert e, P_e its mean score;
+    the scores of a token are divided by their sum. The gradient is that of P.
     Sources: Fedus et al. 2022, equations 4 to 6; DeepSeek-AI 2024b, equations
     17 to 20.
     """
     validate.routing(scores, chosen.shape[-1], None)
     experts = scores.shape[-1]
-    tokens = chosen.numel() / chosen.shape[-1]
-    share = loads(chosen, experts) / tokens
+    share = loads(chosen, experts) / chosen.numel()
     mean = (scores / scores.sum(-1, keepdim=True)).flatten(0, -2).mean(0)
     return experts * (share * mean).sum()
 

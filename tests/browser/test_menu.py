@@ -104,7 +104,7 @@ def test_sections_are_reachable_at_every_width(tab, address):
 def test_the_contents_show_where_one_is(tab, address):
     for height in (600, 900):
         tab.set_viewport_size({"width": 1440, "height": height})
-        tab.goto(f"{address}book/18_bugs.html")
+        tab.goto(f"{address}book/20_bugs.html")
         expect_in_view(tab.locator(".book-nav a.current"))
         assert tab.evaluate("scrollY") == 0
 

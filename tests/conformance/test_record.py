@@ -1,6 +1,6 @@
 """The stored table of public packages: of the pinned ones, and proved.
 
-Nothing of the packages is needed here. Chapter 18 shows the table, and its
+Nothing of the packages is needed here. Chapter 20 shows the table, and its
 stored outputs hold it to the record.
 """
 
@@ -32,7 +32,7 @@ def test_versions_are_the_pinned_ones():
 def test_each_failure_has_a_proof_of_five_lines_that_the_page_links():
     named = {cell["reproduction"] for cell in failing(RECORD)}
     assert {ROOT / name for name in named} == set(PROOFS.glob("*.py"))
-    page = next(ROOT.glob("book/18_*.ipynb")).read_text("utf-8")
+    page = next(ROOT.glob("book/20_*.ipynb")).read_text("utf-8")
     for name in named:
         assert f"(../{name})" in page
         text = ROOT.joinpath(name).read_text("utf-8")

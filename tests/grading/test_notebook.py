@@ -219,6 +219,16 @@ def test_a_name_that_lies_is_noted():
     assert found == (NAME, "the file is named 05_heads.ipynb")
 
 
+def test_the_number_of_an_older_notebook_is_another_chapters_now():
+    raw = handed_in()
+    for cell in raw["cells"]:
+        cell["source"] = text(cell).replace(
+            "### Exercise 4.", "### Exercise 5."
+        )
+    found = chapter_of("05_masks.ipynb", raw)
+    assert found == (NAME, "the file is named 05_masks.ipynb")
+
+
 def test_what_has_no_exercise_is_of_no_chapter():
     assert chapter_of("homework.ipynb", {"cells": [code("x = 1")]})[0] is None
 

@@ -1,5 +1,5 @@
 """What is small in kit: the meter, the gallery of bugs, the table of public
-packages (all of which chapter 18 prints), and the trained models.
+packages (all of which chapter 20 prints), and the trained models.
 """
 
 import json

@@ -3,7 +3,9 @@
 import pytest
 from nbformat.v4 import new_markdown_cell
 
+from book._ext.book_site.pages import downloads
 from tests.chapters.made import code, drawn, exercise, figure, words
+from tools.editions.slides import __main__ as tool
 from tools.editions.slides import deck
 
 FIRST = new_markdown_cell("# 1. Name\n\n**A question?**")
@@ -89,3 +91,19 @@ def test_exercises_are_neither_shown_nor_said():
     assert len(told) == 1
     assert told[0].notes == ["Summary.", "## Next\n\nOn."]
     assert [part.kind for part in told[0].parts] == ["words"]
+
+
+def test_the_old_address_of_a_deck_leads_to_it(tmp_path):
+    folder, page = tmp_path / "slides", tmp_path / "book/teach/slides.html"
+    folder.mkdir()
+    page.parent.mkdir(parents=True)
+    page.write_text('<div id="decks"></div>')
+    folder.joinpath("2_new.html").write_text("no deck of a chapter")
+    folder.joinpath("02_new.html").write_text("<title>2. New · slides")
+    moved = {"book/01_old": "book/02_new", "book/03_none": "book/04_none"}
+    tool.put_moved(tmp_path, moved | {"book/05_part#a": "book/02_new"})
+    assert not [*folder.glob("0[345]*")]
+    text = folder.joinpath("01_old.html").read_text("utf-8")
+    assert '<a href="02_new.html">' in text and "noindex" in text
+    downloads.show(tmp_path)
+    assert page.read_text("utf-8").count("<li>") == 1

@@ -18,7 +18,7 @@ with a number that tells the two apart. This page is written by the program
 that runs them: the lines are executed as they stand, and the numbers are what
 they gave. `f` is the function that is tried; `attention` and `weights_of` are
 those of [chapter 4](04_masks.ipynb), and `drawn` draws normal numbers.
-[Chapter 18](18_bugs.ipynb) tells how to see such things from outside;
+[Chapter 20](20_bugs.ipynb) tells how to see such things from outside;
 `diagnose` looks for all those that show in an attention.
 
 The links lead to the places where a bug was seen: a report, a question, the

@@ -140,11 +140,15 @@ def chapter_of(path: Path, cells: list[Cell], key: dict[str, Chapter]):
     """
     named = named_chapter(path, key)
     every = [signs(cell) for cell in cells]
+    known = {name for chapter in key.values() for name in chapter.tasks}
+    if any(names & known for _, names in every):  # numbers may be old ones
+        every = [([], names) for _, names in every]
     scores = {name: of_it(every, chapter) for name, chapter in key.items()}
     best = max(scores, key=scores.get, default=None)
     if best is None or not scores[best]:
         return key.get(named), ""
-    if named is None or not scores[named]:
+    is_beside = named and key[named].number == key[best].number
+    if not named or not (scores[named] or is_beside):
         note = f"the file is named {path.name}" if named else ""
         return key[best], note
     return key[named], ""

@@ -1,4 +1,4 @@
-"""Chapter 18: what a bug looks like from outside."""
+"""Chapter 20: what a bug looks like from outside."""
 
 from .canvas import bare, each, numbers, panels, plot, titled
 from .colours import ACCENT, BEHIND, BROWN, FAINT, INK, MAY, PLATE

@@ -1,4 +1,4 @@
-"""Chapter 18: which known bugs does an attention have? Not taught.
+"""Chapter 20: which known bugs does an attention have? Not taught.
 
 `checks` is what the chapter teaches. `convention` says how an attention is
 called, `report` what was found.

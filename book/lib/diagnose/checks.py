@@ -1,4 +1,4 @@
-"""Chapter 18: which known bugs does an attention have?
+"""Chapter 20: which known bugs does an attention have?
 
 Each check asks one question by calling the attention, and compares one number
 with one limit. A `Probe` is an attention that is called as

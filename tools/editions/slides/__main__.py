@@ -6,9 +6,11 @@ import shutil
 import sys
 from pathlib import Path
 
+import jinja2
 import nbformat
 import yaml
 
+from book._ext.book_site.frame import policy
 from book._ext.book_site.pages import downloads
 from tools.editions.slides import deck, render
 from tools.source.taught import ROOT, chapters
@@ -16,6 +18,7 @@ from tools.source.taught import ROOT, chapters
 HERE = Path(__file__).parent
 SITE = ROOT / "_build" / "html"
 STATIC = ROOT / "book" / "_static"
+MOVED = ROOT / "book" / "_ext" / "book_site" / "theme" / "moved.html"
 SHARED = re.compile(
     r"^(?:@font-face|:root(?:\[data-theme=\"\w+\"\])?|\.highlight :is[^{]*)"
     r" \{.*?\}$",
@@ -60,24 +63,38 @@ def put_deck(path: Path, site: Path, book: str) -> int:
     return len(slides)
 
 
+def put_moved(site: Path, moved: dict[str, str]) -> None:
+    """Where a chapter was, its deck was; that address leads on as well."""
+    page = jinja2.Template(MOVED.read_text("utf-8"))
+    for old, new in moved.items():
+        url, folder = f"{Path(new).name}.html", site / downloads.DECKS
+        if "#" in old or not (folder / url).exists():
+            continue
+        shown = {"title": "These slides have moved", "url": url}
+        text = page.render(shown, sections={}, is_old=True)
+        place = folder / f"{Path(old).name}.html"
+        place.write_text(policy.guarded(text), "utf-8")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Write the decks, and say which chapters have none."""
     parser = argparse.ArgumentParser(prog="python -m tools.editions.slides")
     parser.add_argument("chapter", nargs="*", help="04, or a notebook")
     parser.add_argument("--out", type=Path, default=SITE, help="a folder")
     options = parser.parse_args(arguments)
-    book = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     put_files(options.out)
     known, without = {path.stem[:2]: path for path in chapters()}, []
     for name in options.chapter or known:
         path = known.get(name, Path(name))
-        if number := put_deck(path, options.out, book):
+        if number := put_deck(path, options.out, config["title"]):
             place = options.out / downloads.DECKS / f"{path.stem}.html"
             print(f"{place}: {number} slides")
         else:
             without.append(path.stem)
     if without:
         print(f"No cell has a slide type, so no slides: {', '.join(without)}")
+    put_moved(options.out, config["sphinx"]["config"]["moved_pages"])
     downloads.show(options.out)
     return 0
 

@@ -67,8 +67,9 @@ def show(site: Path) -> None:
     sizes = {path.name: path.stat().st_size for path in files if path.exists()}
     rewrite(site / f"{PAGE}.html", listed, sizes)
     decks = {
-        path.stem: TITLE.search(path.read_text("utf-8"))[1]
+        path.stem: title[1]
         for path in sorted((site / DECKS).glob("[0-9][0-9]_*.html"))
+        if (title := TITLE.search(path.read_text("utf-8")))  # else it moved
     }
     lines = [
         f'<a href="../../{DECKS}/{name}.html">{title}</a>'

@@ -1,4 +1,4 @@
-"""Right answers in chapter 18 by other routes than the book's."""
+"""Right answers in chapter 20 by other routes than the book's."""
 
 RIGHT = {
     "too_good": {

@@ -1,4 +1,4 @@
-"""Checks of the exercises of chapter 18, bugs. Not taught."""
+"""Checks of the exercises of chapter 20, bugs. Not taught."""
 
 import math
 

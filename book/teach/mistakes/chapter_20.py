@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of chapter 18, by misconception."""
+"""Wrong answers to the exercises of chapter 20, by misconception."""
 
 LINE = "random / places * math.log(symbols)"
 EACH = "max(gaps)"
