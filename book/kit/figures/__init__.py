@@ -17,6 +17,7 @@ from .decoder import *
 from .decoding import *
 from .efficient import *
 from .encoder import *
+from .expert_parallel import *
 from .experts import *
 from .heads import *
 from .layers import *
