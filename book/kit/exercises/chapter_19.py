@@ -50,11 +50,8 @@ def pays(
         "each head has a matrix of its own, and you count one of them.": pays(
             lambda heads, d_key, d_value: 4 * d_key * d_value
         ),
-        "a number of the state takes 4 bytes, and 2 only in the cache.": pays(
+        "a number of the state takes 4 bytes, and one of the cache 2.": pays(
             lambda heads, d_key, d_value: 2 * heads * d_key * d_value
-        ),
-        "a number of the cache takes 2 bytes, and 4 only in the state.": pays(
-            token=lambda kv_heads, d_head, heads: 8 * kv_heads * d_head
         ),
         "a full layer keeps keys for its kv_heads, not for the heads of the "
         "state.": pays(

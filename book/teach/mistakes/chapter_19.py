@@ -16,11 +16,11 @@ WRONG = {
         ),
         "one head's state": ("a matrix of its own", {"4 * heads": "4"}),
         "a state of half precision": (
-            "a number of the state takes 4 bytes",
+            "and one of the cache 2",
             {"4 * heads": "2 * heads"},
         ),
         "a cache of single precision": (
-            "a number of the cache takes 2 bytes",
+            "and one of the cache 2",
             {"kv_heads, d_head)": "kv_heads, d_head, 4)"},
         ),
         "a key for each head of the state": (
