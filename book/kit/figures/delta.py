@@ -55,12 +55,12 @@ def how_much_fits(pairs: list[int], errors: Curves, d_head: int) -> Axes:
         axes.plot(pairs, numbers(row), marker=mark, label=name, gid=name)
     axes.axvline(d_head, color=FAINT, ls="--", lw=1.2)
     words(
-        axes, (d_head + 0.5, 1.44), f"$d_{{head}}$ = {d_head}", 9.5, ha="left"
+        axes, (d_head + 0.5, 1.96), f"$d_{{head}}$ = {d_head}", 9.5, ha="left"
     )
     axes.set(
         xlabel="pairs that were written", ylabel="squared error of a value"
     )
-    axes.set(ylim=(-0.05, 1.55), xlim=(0, pairs[-1] + 1))
+    axes.set(ylim=(-0.05, 2.1), xlim=(0, pairs[-1] + 1))
     axes.legend(loc="upper left", fontsize=9.5)
     return axes
 
