@@ -15,6 +15,7 @@ from .canvas import *
 from .colours import *
 from .decoder import *
 from .decoding import *
+from .delta import *
 from .efficient import *
 from .encoder import *
 from .expert_parallel import *

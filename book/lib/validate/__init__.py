@@ -6,6 +6,7 @@ expected and what came.
 """
 
 # ruff: noqa: F403
+from .delta import *
 from .diagnose import *
 from .kinds import *
 from .llama import *
