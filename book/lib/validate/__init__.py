@@ -8,6 +8,7 @@ expected and what came.
 # ruff: noqa: F403
 from .diagnose import *
 from .kinds import *
+from .latent import *
 from .llama import *
 from .masks import *
 from .model import *
