@@ -5,12 +5,13 @@ keys and values are built of it, or, absorbed, never built. Angles are not
 stretched for longer texts, as DeepSeek's are by YaRN.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from . import validate
@@ -81,6 +82,48 @@ class LatentCache:
             self.buffer = self.buffer[rows]
 
 
+def built_attention(
+    q: Float[Tensor, "batch heads q_len d_q"],
+    kept: Float[Tensor, "batch k_len d_kept"],
+    W_UK: Float[Tensor, "heads d_head d_latent"],
+    W_UV: Float[Tensor, "heads d_value d_latent"],
+    may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
+) -> Float[Tensor, "batch heads q_len d_value"]:
+    """Build the keys [W_UK c, k_R] and values W_UV c, then attend.
+
+    Args:
+        q: queries, the last d_q - d_head entries for the rotary key.
+        kept: of each token, the latent c and after it the rotary key k_R.
+    """
+    validate.latent_parts(q, kept, W_UK, W_UV)
+    heads, _, d_latent = W_UK.shape
+    c, k_R = kept[:, None].tensor_split([d_latent], -1)
+    k = torch.cat([c @ W_UK.mT, k_R.expand(-1, heads, -1, -1)], -1)
+    return attend_in_heads(q, k, c @ W_UV.mT, may_attend, 0.0)[0]
+
+
+def absorbed_attention(
+    q: Float[Tensor, "batch heads q_len d_q"],
+    kept: Float[Tensor, "batch k_len d_kept"],
+    W_UK: Float[Tensor, "heads d_head d_latent"],
+    W_UV: Float[Tensor, "heads d_value d_latent"],
+    may_attend: Bool[Tensor, "_ _ _ _"] | None = None,
+) -> Float[Tensor, "batch heads q_len d_value"]:
+    """As `built_attention`; W_UK changes the query, and W_UV the mean.
+
+    Source: DeepSeek-AI 2024, section 2.1.2. What is kept is the key of all
+    heads, and c their value.
+    """
+    validate.latent_parts(q, kept, W_UK, W_UV)
+    heads, d_head, d_latent = W_UK.shape
+    asked, q_R = q.tensor_split([d_head], -1)
+    wide = torch.cat([asked @ W_UK, q_R], -1)
+    wide = wide * math.sqrt(wide.shape[-1] / q.shape[-1])  # scores: / root d_q
+    k = kept[:, None].expand(-1, heads, -1, -1)
+    v = k[..., :d_latent]
+    return attend_in_heads(wide, k, v, may_attend, 0.0)[0] @ W_UV.mT
+
+
 class LatentAttention(nn.Module):
     """Head h has the keys [c W_UK^h, k_R] and the values c W_UV^h.
 
@@ -128,8 +171,12 @@ class LatentAttention(nn.Module):
         if past is not None:
             kept = past.append(kept)
         seen = causal_mask(kept.shape[1], x.device)[:, :, start:]
-        attend = self.attend_absorbed if absorbed else self.attend_built
-        return self.W_O(merge_heads(attend(q, kept, seen)))
+        W_UK, W_UV = (
+            matrix.weight.unflatten(0, (self.config.heads, -1))
+            for matrix in (self.W_UK, self.W_UV)
+        )
+        attend = absorbed_attention if absorbed else built_attention
+        return self.W_O(merge_heads(attend(q, kept, W_UK, W_UV, seen)))
 
     def project(
         self, x: Float[Tensor, "batch length d_model"], start: int
@@ -142,30 +189,3 @@ class LatentAttention(nn.Module):
         q_R, k_R = (turn_by(part, start, steps) for part in (q_R, k_R))
         kept = torch.cat([self.norm(self.W_DKV(x)), k_R], -1)
         return torch.cat([q, q_R], -1), kept
-
-    def attend_built(
-        self, q, kept, seen
-    ) -> Float[Tensor, "batch heads q_len d_value"]:
-        """Build the keys and values of all heads, then attend."""
-        c = self.config
-        latent, k_R = kept.split([c.d_latent, c.d_rotary], -1)
-        k, v = self.W_UK(latent), self.W_UV(latent)
-        k, v = (split_heads(part, c.heads) for part in (k, v))
-        k_R = k_R[:, None].expand(-1, c.heads, -1, -1)
-        context, _ = attend_in_heads(q, torch.cat([k, k_R], -1), v, seen, 0.0)
-        return context
-
-    def attend_absorbed(
-        self, q, kept, seen
-    ) -> Float[Tensor, "batch heads q_len d_value"]:
-        """W_UK changes the query, W_UV the mean; what is kept stays."""
-        c, width = self.config, q.shape[-1]
-        matrices = self.W_UK.weight, self.W_UV.weight
-        W_UK, W_UV = (W.unflatten(0, (c.heads, -1)) for W in matrices)
-        q, q_R = q.split([c.d_head, c.d_rotary], -1)
-        q = torch.cat([q @ W_UK, q_R], -1)
-        q = q * (q.shape[-1] / width) ** 0.5  # scores go by the old width
-        k = kept[:, None].expand(-1, c.heads, -1, -1)
-        v = k[..., : c.d_latent]
-        context, _ = attend_in_heads(q, k, v, seen, 0.0)
-        return context @ W_UV.mT

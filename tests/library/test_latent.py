@@ -11,10 +11,24 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from lib.latent import LatentAttention, LatentCache, LatentConfig
+from lib.latent import (
+    LatentAttention,
+    LatentCache,
+    LatentConfig,
+    absorbed_attention,
+    built_attention,
+)
 from lib.positions import rotary
 from tests.library import no
-from tests.library.draw import DEVICE, DTYPES, close, normal, same
+from tests.library.draw import (
+    DEVICE,
+    DTYPES,
+    close,
+    coins,
+    normal,
+    refused,
+    same,
+)
 from tests.library.refusals import by_dtype, by_shape, refuses
 
 CONFIG = LatentConfig(11, 3, 7, 5, 2, 4, 13)  # primes, where they may be
@@ -94,6 +108,22 @@ def test_a_cache_keeps_rows_and_has_room():
     same(past.append(rows[:, 7:]), rows)
 
 
+def test_masks_of_others_and_no_rotary_part():
+    """A query that may attend to nothing gets zeros."""
+    sizes = (2, 3, 5, 4), (2, 7, 6), (3, 4, 6), (3, 2, 6)
+    parts = [normal(*shape, seed=n) for n, shape in enumerate(sizes)]
+    mask = coins(2, 3, 5, 7)
+    mask[0, 0, 0] = False
+    found = [
+        attend(*parts, mask)
+        for attend in (built_attention, absorbed_attention)
+    ]
+    close(*found, steps=64)
+    assert not found[0][0, 0, 0].any() and not found[1][0, 0, 0].any()
+    everything = torch.ones_like(mask)
+    same(absorbed_attention(*parts), absorbed_attention(*parts, everything))
+
+
 @pytest.mark.parametrize("kind", DTYPES)
 @FORMS
 def test_precisions(kind, absorbed):
@@ -111,6 +141,29 @@ def test_gradients(absorbed):
     assert torch.autograd.gradcheck(lambda x, *_: run(x), inputs)
     run(x).sum().backward()
     assert all(p.grad.abs().max() > 0 for p in made.parameters())
+
+
+q, kept = torch.zeros(2, 3, 5, 4), torch.zeros(2, 7, 8)
+W_UK, W_UV = torch.zeros(3, 2, 6), torch.zeros(3, 5, 6)
+PARTS = {"q": q, "kept": kept, "W_UK": W_UK, "W_UV": W_UV}
+WRONG = {
+    "q": (q[..., :3], q[0], q[:1]),
+    "kept": (kept[..., :7], kept[..., :5], kept[0]),
+    "W_UK": (W_UK[:2], W_UK[..., :5], W_UK[:, :1]),
+    "W_UV": (W_UV[:2], W_UV[..., :5], W_UV[0]),
+}
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("attend", [built_attention, absorbed_attention])
+@pytest.mark.parametrize("name", WRONG)
+def test_parts_that_do_not_fit_are_refused(attend, name):
+    attend(**PARTS)
+    for value in WRONG[name]:
+        with pytest.raises(ValueError, match=": expected .* got "):
+            attend(**PARTS | {name: value})
+    with refused(TypeError, name, "floating-point", "torch.int64"):
+        attend(**PARTS | {name: PARTS[name].long()})
 
 
 x, sizes = torch.zeros(2, 3, 11), partial(replace, CONFIG)

@@ -18,6 +18,7 @@ from .decoding import *
 from .efficient import *
 from .encoder import *
 from .heads import *
+from .latent import *
 from .layers import *
 from .learnt import *
 from .marks import *

@@ -3,6 +3,11 @@
 from .. import validate
 from .refuse import expect, shape
 
+PARTS = (
+    "q: batch heads q_len d_q, kept: batch k_len d_kept, "
+    "W_UK: heads d_head d_latent, W_UV: heads d_value d_latent"
+)
+
 
 def latent_sizes(fields: object) -> None:
     """The fields of a `LatentConfig`."""
@@ -26,3 +31,14 @@ def latent_text(x: object, past: object, config: object) -> None:
     wanted = config.d_latent + config.d_rotary
     expected = f"{wanted} numbers kept of a token"
     expect(width == wanted, "past", expected, width)
+
+
+def latent_parts(q: object, kept: object, W_UK: object, W_UV: object) -> None:
+    """Two matrices a head, and rotary parts of one width."""
+    validate.shapes(PARTS, q=q, kept=kept, W_UK=W_UK, W_UV=W_UV)
+    width = kept.shape[-1] - W_UK.shape[2]
+    expect(
+        width >= 0, "kept", f"at least {W_UK.shape[2]} numbers", shape(kept)
+    )
+    wanted = W_UK.shape[1] + width
+    expect(q.shape[-1] == wanted, "q", f"a width of {wanted}", shape(q))
