@@ -24,8 +24,7 @@ from .modern import RMSNorm, rotary_steps, turn_by
 class LatentConfig:
     """All sizes of a latent attention; they are DeepSeek-V3's.
 
-    Source: DeepSeek-AI 2024, section 3.1.2, which has the same but for
-    `d_model`; in its letters:
+    Source: DeepSeek-AI 2024b, section 4.2; in its letters:
 
     Args:
         d_model: d.
@@ -34,7 +33,7 @@ class LatentConfig:
         d_query: d_c', the same of queries; None: they are made of x.
         d_head: d_h, of a query and a key, without their rotary parts.
         d_rotary: d_h^R, of those parts; even.
-        d_value: of a value; in the paper d_h, too.
+        d_value: of a value; in the report d_h, too.
         base: of the rotary angles.
         eps: of the norms of both latents.
     """
@@ -127,9 +126,9 @@ def absorbed_attention(
 class LatentAttention(nn.Module):
     """Head h has the keys [c W_UK^h, k_R] and the values c W_UV^h.
 
-    Source: DeepSeek-AI 2024, appendix C, and section 3.1.2 for the norms: of
-    a token, c = RMSNorm(x W_DKV) and the turned k_R = x W_KR serve all heads.
-    Queries are made of a latent of their own. Causal, without biases.
+    Source: DeepSeek-AI 2024, appendix C; of a token, c = RMSNorm(x W_DKV) and
+    the turned k_R = x W_KR serve all heads. Queries are made of a latent of
+    their own. Causal, without biases.
     """
 
     def __init__(self, config: LatentConfig):
