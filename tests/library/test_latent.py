@@ -85,6 +85,12 @@ def test_another_base_turns_otherwise():
     assert (other(x) - made(x)).abs().max() > 1e-3
 
 
+def test_the_sizes_are_deepseeks():
+    """As its report has them; the package agrees (tests/conformance)."""
+    sizes = LatentConfig(7_168, 128, 512, 1_536, 128, 64, 128, 10_000.0, 1e-6)
+    assert LatentConfig() == sizes
+
+
 @FORMS
 @pytest.mark.parametrize("cuts", [[7], [1] * 7, [3, 1, 3], [2, 5]])
 def test_what_is_kept_gives_the_same(cuts, absorbed):
@@ -103,6 +109,7 @@ def test_a_cache_keeps_rows_and_has_room():
     same(past.append(new[:, 2:4]), new[:, :4])
     assert past.buffer is first  # there was room for two more
     same(past.append(new[:, 4:7]), new[:, :7])
+    assert (first.shape, past.buffer.shape) == ((3, 4, 5), (3, 14, 5))
     past.keep(torch.tensor([2, 0, 2], device=DEVICE))
     rows = new[[2, 0, 2]]
     same(past.append(rows[:, 7:]), rows)
