@@ -9,6 +9,7 @@ expected and what came.
 from .delta import *
 from .diagnose import *
 from .kinds import *
+from .latent import *
 from .llama import *
 from .masks import *
 from .model import *
