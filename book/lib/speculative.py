@@ -100,7 +100,9 @@ def speculative_step(
 
     Args:
         target, draft: from the ids of a text to a row of probabilities for
-            what follows each of them, (length, vocab).
+            what follows each of them, (length, vocab). Earlier rows than the
+            last gamma + 1 of the target, and than the last one of the draft,
+            are not looked at and may be left out.
         ids: the text so far.
         gamma: the number of drafted tokens.
         generator: as in `accept`.
