@@ -77,9 +77,9 @@ def accept(
     """
     validate.to_accept(p, q, drafted)
     validate.generator(generator)
-    p, q, x = p.cpu().double(), q.cpu().double(), drafted.cpu().long()
+    p, q, x = p.cpu().double(), q.cpu().double(), drafted.cpu()
     row = torch.arange(len(x))
-    chance = (p[row, x] / q[row, x]).clamp(max=1)
+    chance = p[row, x] / q[row, x]  # 1 or more: in any case
     coins = torch.rand(len(x), generator=generator, dtype=torch.float64)
     n = [*(coins < chance).tolist(), False].index(False)
     rest = adjusted(p[n], q[n]) if n < len(x) else p[n]
@@ -110,8 +110,12 @@ def speculative_step(
     validate.to_draft(target, draft, ids, gamma)
     text, q = ids, []
     for _ in range(gamma):
-        q.append(draft(text)[-1].cpu().double())
+        rows = draft(text)
+        validate.said("draft", rows)
+        q.append(rows[-1].cpu().double())
         token = torch.multinomial(q[-1], 1, generator=generator)
         text = torch.cat([text, token.to(text)])
-    p = target(text)[-gamma - 1 :]
-    return accept(p, torch.stack(q), text[len(ids) :], generator)
+    p = target(text)
+    validate.said("target", p, gamma + 1)
+    drafted = text[len(ids) :]
+    return accept(p[-gamma - 1 :], torch.stack(q), drafted, generator)

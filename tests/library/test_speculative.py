@@ -153,6 +153,35 @@ def test_a_draft_that_equals_the_target_is_accepted(gamma, kind, dtype):
     same(written[:-1], drafted)
 
 
+def test_chances_are_computed_in_float64(monkeypatch):
+    """A coin falls between the quotient and what bfloat16 makes of it."""
+    p, q = (torch.tensor([x, 1 - x]).bfloat16() for x in (0.3, 0.7))
+    exact, rough = p.double()[0] / q.double()[0], (p / q)[0].double()
+    between, drafted = (exact + rough) / 2, torch.tensor([0])
+    scripted(monkeypatch, [between.item()])
+    written = accept(torch.stack([p, p]), q[None], drafted)
+    assert exact != rough and (len(written) == 2) == (between < exact)
+
+
+def test_all_random_numbers_come_from_the_generator():
+    """Not from torch's own, and they are those of the ids' device and kind."""
+    p, q = rows(5), rows(5, seed=1)
+    ids, texts = torch.tensor([4], dtype=torch.int32).to(DEVICE), set()
+    for seed in range(9):
+        torch.manual_seed(seed)
+        g, text = torch.Generator().manual_seed(0), ids
+        for _ in range(9):
+            new = speculative_step(alike(p), alike(q), text, 3, g)
+            text = torch.cat([text, new])
+        texts.add(tuple(text.tolist()))
+    assert len(texts) == 1 and text.dtype == torch.int32
+
+
+def alike(row):
+    """A model that says the same after every token."""
+    return lambda ids: row.expand(len(ids), -1)
+
+
 def test_nothing_drafted_is_plain_sampling():
     p = rows(1, 7)
     one, other = (torch.Generator().manual_seed(3) for _ in range(2))
@@ -163,10 +192,10 @@ def test_nothing_drafted_is_plain_sampling():
 
 @pytest.mark.parametrize("gamma", [1, 2, 5, 30])
 def test_expected_tokens(gamma):
-    for alpha in (0, 0.3, 0.99):
+    for alpha in (0.0, 0.3, 0.99):
         fraction = (1 - alpha ** (gamma + 1)) / (1 - alpha)
         assert math.isclose(expected_tokens(alpha, gamma), fraction)
-    assert expected_tokens(1, gamma) == gamma + 1
+    assert expected_tokens(1.0, gamma) == gamma + 1
 
 
 def test_a_step_writes_as_many_as_are_expected():
@@ -265,8 +294,8 @@ lacks = partial(adjusted, p=P, q=P)
 decides = partial(accept, p=P, q=Q, drafted=DRAFTED)
 step = partial(
     speculative_step,
-    target=lambda ids: P[:1].expand(len(ids), -1),
-    draft=lambda ids: Q[:1].expand(len(ids), -1),
+    target=alike(P[0]),
+    draft=alike(Q[0]),
     ids=DRAFTED,
     gamma=2,
 )
@@ -346,13 +375,40 @@ def test_a_token_that_the_draft_cannot_draw_is_refused():
         accept(P, never, DRAFTED)
 
 
+SAID = {
+    ("sum to 1", "a sum of 2.0000"): 2 * P,
+    ("at least 0", "-1.0000"): 0 * P - 1,
+    ("2 axes", "(1, 3, 5)"): P[None],
+    ("at least", "0"): P[:0],
+}
+
+
 @pytest.mark.bad_input
-def test_models_of_two_vocabularies_are_refused():
+@pytest.mark.parametrize("name", ["target", "draft"])
+@pytest.mark.parametrize("words", SAID, ids=str)
+def test_what_a_model_says_is_looked_at(name, words):
+    """Logits, for example, are no probabilities."""
+    with refused(ValueError, name, *words):
+        step(**{name: lambda ids: SAID[words]})
+
+
+@pytest.mark.bad_input
+def test_models_that_do_not_fit_each_other_are_refused():
+    with refused(TypeError, "draft", "a floating-point tensor", "torch.int64"):
+        step(draft=lambda ids: DRAFTED[None])
+    with refused(ValueError, "target", "at least 3 rows", "2"):
+        step(target=lambda ids: P[:2])
     with refused(ValueError, "p", "the vocab of q, 5", "4"):
-        step(target=lambda ids: torch.ones(len(ids), 4) / 4)
+        step(target=alike(rows(4)))
 
 
-def test_probabilities_of_float32_are_taken_in_float64():
+def test_a_target_may_leave_out_all_rows_but_the_last():
+    one, other = (torch.Generator().manual_seed(0) for _ in range(2))
+    written = step(generator=one, target=lambda ids: P[[0, 0, 0]])
+    same(written, step(generator=other))
+
+
+def test_probabilities_of_float32_may_be_off_as_such():
     p = rows(2, 50_000, dtype=torch.float32).double()
     assert (p.sum(-1) != 1).any()
     assert acceptance_rate(p, p).shape == (2,)

@@ -54,3 +54,12 @@ def to_draft(target: object, draft: object, ids: object, gamma: int) -> None:
     validate.axes("ids: length", ids=ids)
     expect(len(ids), "ids", "at least one token", shape(ids))
     validate.positive(gamma=gamma)
+
+
+def said(name: str, rows: object, number: int = 1) -> None:
+    """What a model says: the last rows are there, and are distributions."""
+    validate.floating(**{name: rows})
+    validate.axes(f"{name}: length vocab", **{name: rows})
+    expected = f"at least {number} rows, for the last tokens"
+    expect(len(rows) >= number, name, expected, len(rows))
+    distributions(**{name: rows[-number:]})
