@@ -31,6 +31,7 @@ from .parallel import *
 from .plots import *
 from .positions import *
 from .softmax import *
+from .speculative import *
 from .text import *
 from .training import *
 from .transformer import *

@@ -15,5 +15,6 @@ from .masks import *
 from .model import *
 from .modern import *
 from .shapes import *
+from .speculative import *
 from .text import *
 from .training import *
