@@ -81,6 +81,15 @@ def test_by_default_all_is_kept_and_nothing_known(rule):
         close(ours, wanted)
 
 
+@pytest.mark.parametrize("rule", [delta_rule, delta_chunk, chunked_delta_rule])
+def test_a_memory_of_half_precision_goes_on_in_float32(rule):
+    *inputs, state = texts((2,), 3, torch.bfloat16)
+    half = rule(*inputs, state.bfloat16())
+    whole = rule(*inputs, state.bfloat16().float())
+    same(half[1], whole[1])
+    assert half[1].dtype == torch.float32
+
+
 def test_a_chunk_is_64_tokens():
     q, k, v, beta, decay, state = texts((), 70)
     whole = chunked_delta_rule(q, k, v, beta, decay, state)
