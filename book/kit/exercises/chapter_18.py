@@ -28,8 +28,8 @@ def as_it_answers(answer, network, experts, top_k, x):
         total = mixture.to(x).router(x).weights.sum(-1)
         expect.that(
             (total - 1).abs() < 1e-4,
-            "the weights of a token do not sum to 1, so the mixture says more "
-            "or less than the network: how is the router told?",
+            "the weights of a token do not sum to 1, so the mixture gives "
+            "more or less than the network: they must be renormalized.",
         )
     return mixture(x)
 
@@ -43,29 +43,25 @@ def can_part(answer, network, experts, top_k, x):
         f"a MixtureOfExperts is asked for, and yours is a {kinds[0]}.",
     )
     routing = mixture.to(x).router(x)
-    sizes = (*routing.scores.shape[-1:], *routing.chosen.shape[-1:])
+    sizes = routing.scores.shape[-1], routing.chosen.shape[-1]
     expect.that(
         (len(mixture.experts), *sizes) == (experts, experts, top_k),
-        f"your layer has {len(mixture.experts)} experts, and its router "
-        f"chooses {sizes[1]} of {sizes[0]}: {top_k} of {experts} are asked "
-        "for.",
+        f"your layer has {expect.plural(len(mixture.experts), 'expert')}, and "
+        f"its router chooses {sizes[1]} of {sizes[0]}: {top_k} of {experts} "
+        "are asked for.",
     )
     own = {p.data_ptr() for p in network.parameters()}
-    copies = [p for expert in mixture.experts for p in expert.parameters()]
-    places = {p.data_ptr() for p in copies}
+    weights = [p for expert in mixture.experts for p in expert.parameters()]
+    places = {p.data_ptr() for p in weights if p.requires_grad}
     expect.that(
         len(places) == experts * len(own),
-        "some experts are one and the same, and training cannot part them: "
-        "each needs weights of its own.",
+        "training cannot part these experts: each needs weights of its own "
+        "that may change.",
     )
     expect.that(
         places.isdisjoint(own),
         "one of the experts is the network itself, and training would change "
         "it: take copies only.",
-    )
-    expect.that(
-        all(p.requires_grad for p in copies),
-        "the experts are frozen, so they stay as they are.",
     )
     keys = mixture.router.keys.weight
     expect.that(

@@ -5,12 +5,12 @@ PLACE = "return (place > capacity).view_as(chosen)"
 WRONG = {
     "upcycled": {
         "one module several times": (
-            "some experts are one and the same",
+            "each needs weights of its own",
             {COPIES: "[copy.deepcopy(network)] * experts"},
         ),
-        "copies of the outer module only": (
-            "some experts are one and the same",
-            {"copy.deepcopy": "copy.copy"},
+        "one copy answers as well": (
+            "a MixtureOfExperts is asked for",
+            {"MixtureOfExperts(router, copies)": "copies[0]"},
         ),
         "the network itself comes first": (
             "is the network itself",
@@ -40,11 +40,9 @@ WRONG = {
                 "    copies =": "    router.keys.weight.data.zero_()\n    copies ="
             },
         ),
-        "frozen copies": (
-            "the experts are frozen",
-            {
-                "copy.deepcopy(network) for": "copy.deepcopy(network).requires_grad_(False) for"
-            },
+        "the sizes of the router exchanged": (
+            "are asked for",
+            {"experts, top_k)\n    copies": "top_k, experts)\n    copies"},
         ),
     },
     "over_capacity": {
