@@ -1,10 +1,11 @@
-"""What else several workers do for chapter 17, and what counts their sums.
+"""What else several workers do for chapters 17 and 18, and what counts it.
 
-Not taught. The same attention by PyTorch's `parallelize_module`, and several
-tasks in one launch.
+Not taught. The same attention by PyTorch's `parallelize_module`, experts whose
+answers take time, and several tasks in one launch.
 """
 
 import copy
+import time
 from collections.abc import Callable, Mapping
 
 import torch.distributed as dist
@@ -14,16 +15,26 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lib import validate
 from lib.attention import attention
+from lib.expert_parallel import LocalExperts, to_experts_and_back
+from lib.experts import MixtureOfExperts
 from lib.heads import MultiHeadAttention, merge_heads, split_heads
-from lib.parallel import SharedLayer, train_together
+from lib.parallel import SharedLayer, shard, train_together
 
 
 class Traffic(TorchDispatchMode):
-    """Inside, `sizes` gets the bytes of every tensor that is all-reduced."""
+    """Inside, `sizes` gets the bytes of every tensor that is all-reduced.
+
+    `away` gets those that leave this worker in every all-to-all, `gathered`
+    and `scattered` the bytes of every whole tensor that an all-gather makes,
+    or a reduce-scatter takes.
+    """
 
     def __init__(self):
         super().__init__()
         self.sizes: list[int] = []
+        self.away: list[int] = []
+        self.gathered: list[int] = []
+        self.scattered: list[int] = []
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         """See every operation before it is done."""
@@ -33,11 +44,28 @@ class Traffic(TorchDispatchMode):
         if "allreduce" in name and "coalesced" not in name:
             tensors = args[0] if isinstance(args[0], list) else args[:1]
             self.sizes += [tensor.nbytes for tensor in tensors]
+        elif "alltoallbase" in name:
+            self.away.append(leaving(*args[1:2], *args[4:5]))
+        elif "allgatherbase" in name:
+            self.gathered.append(args[0].nbytes)
+        elif "reducescatterbase" in name:
+            self.scattered.append(args[1].nbytes)
         return operation(*args, **(kwargs or {}))
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # to skip the compiler is to import it, for a second
+
+
+def leaving(rows: Tensor, sent: list[int]) -> int:
+    """The bytes of the rows that are not for this worker itself.
+
+    If `sent` is empty, all workers get equally many.
+    """
+    world_size = dist.get_world_size()
+    sent = sent or [len(rows) // world_size] * world_size
+    others = sum(sent) - sent[dist.get_rank()]
+    return others * rows[:1].nbytes
 
 
 class FourMatrices(nn.Module):
@@ -113,6 +141,40 @@ def train_both_ways(**given: object) -> dict:
     tokens, weights = train_together(**given, weighted=True)
     workers, _ = train_together(**given, weighted=False)
     return {"tokens": tokens, "workers": workers, "weights": weights}
+
+
+class Toil(nn.Module):
+    """An expert that takes so many seconds for every row."""
+
+    def __init__(self, expert: nn.Module, seconds: float):
+        super().__init__()
+        self.expert, self.seconds = expert, seconds
+
+    def forward(
+        self, rows: Float[Tensor, "rows d_model"]
+    ) -> Float[Tensor, "rows d_model"]:
+        """What the expert makes of the rows, later."""
+        time.sleep(self.seconds * len(rows))
+        return self.expert(rows)
+
+
+def seconds_for(
+    mixture: MixtureOfExperts, x: Float[Tensor, "tokens d_model"]
+) -> float:
+    """How long a worker needs for its tokens, from when all are ready."""
+    rank, world_size = dist.get_rank(), dist.get_world_size()
+    part = LocalExperts(mixture, rank, world_size)
+    dist.barrier()
+    start = time.perf_counter()
+    part(x[shard(len(x), rank, world_size)])
+    return time.perf_counter() - start
+
+
+def experts_counted(*given: object) -> dict:
+    """`to_experts_and_back`, and the bytes that left in each all-to-all."""
+    with Traffic() as traffic:
+        result = to_experts_and_back(*given)
+    return result | {"away": traffic.away}
 
 
 def in_turn(**tasks: Callable[[], object]) -> dict:

@@ -15,10 +15,13 @@ from .canvas import *
 from .colours import *
 from .decoder import *
 from .decoding import *
+from .delta import *
 from .efficient import *
 from .encoder import *
+from .expert_parallel import *
 from .experts import *
 from .heads import *
+from .latent import *
 from .layers import *
 from .learnt import *
 from .marks import *
@@ -28,6 +31,7 @@ from .parallel import *
 from .plots import *
 from .positions import *
 from .softmax import *
+from .speculative import *
 from .text import *
 from .training import *
 from .transformer import *

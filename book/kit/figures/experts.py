@@ -32,9 +32,9 @@ def one_choice(
         side = 0.2 if x > middle else -0.2
         arrow(axes, (x, 2.8), (middle + side, 3.8), ACCENT, lw=2.5, head=13)
         weight = f"× {weights[chosen.index(e)]:.2f}"
-        at = (x + 0.12 * (x - middle), 3.35)
+        at = (middle + 0.6 * (x - middle), 3.65)
         words(axes, at, weight, 9.5, gid=f"weight {e}")
-    notes = {"scores": 1.72, "weights": 3.35}
+    notes = {"scores": 1.72, "weights": 3.65}
     for text, y in notes.items():
         words(axes, (-1.5, y), text, 9.5, color=QUIET, ha="left")
     return axes

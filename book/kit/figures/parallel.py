@@ -132,6 +132,35 @@ def ring(world: int = 3) -> Axes:
     return axes
 
 
+def in_shards(stages: dict[str, list], columns: Names) -> Axes:
+    """Two workers with two numbers, stage by stage from top to bottom.
+
+    A stage has a row for each worker; what a worker does not have is None.
+    The number of worker w in column c has the gid "stage w c".
+    """
+    down = 1.5
+    low = -down * (len(stages) - 1)
+    axes = drawing(4.4, (-3.6, 8.6), (low - 0.2, 2.1))
+    for t, (stage, rows) in enumerate(stages.items()):
+        y = -t * down
+        words(axes, (-0.6, y + 0.45), stage, 10, ha="right")
+        for w, c, number in each(rows):
+            at, own = (4.6 * w + 1.9 * c, y), w == c
+            shade = "white" if number is None else PLATE
+            text = "" if number is None else f"{number:g}".replace("-", "−")
+            if number is not None and own:
+                shade = DONE
+            gid = f"{stage} {w} {c}"
+            style = {"ec": FAINT, "lw": 0.8, "look": {"fontsize": 11}}
+            entry(axes, at, (1.8, 0.9), text, shade, gid, **style)
+    for w in range(2):
+        middle = 4.6 * w + 1.85
+        words(axes, (middle, 1.85), f"worker {w}", 10, weight="bold")
+        for c, name in enumerate(columns):
+            words(axes, (4.6 * w + 1.9 * c + 0.9, 1.25), name, 9)
+    return axes
+
+
 def losses_together(single: Tensor, tokens: Tensor, workers: Tensor) -> Panels:
     """The loss of one process, and of two that weigh tokens or workers.
 

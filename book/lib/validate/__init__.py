@@ -6,12 +6,15 @@ expected and what came.
 """
 
 # ruff: noqa: F403
+from .delta import *
 from .diagnose import *
 from .kinds import *
+from .latent import *
 from .llama import *
 from .masks import *
 from .model import *
 from .modern import *
 from .shapes import *
+from .speculative import *
 from .text import *
 from .training import *

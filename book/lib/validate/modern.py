@@ -129,6 +129,12 @@ def mixture(
     expect(fine, "experts", f"{keys}, as the router has", len(experts))
 
 
+def experts_to_share(wanted: type, mixture, rank, world_size) -> None:
+    """A mixture whose experts can be shared out."""
+    validate.instance(wanted, mixture=mixture)
+    validate.shared_out("experts", len(mixture.experts), rank, world_size)
+
+
 def chosen(ids: object, experts: object) -> None:
     """Numbers of experts, for each token the same number of them."""
     validate.positive(experts=experts)
