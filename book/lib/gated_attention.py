@@ -48,7 +48,7 @@ class GatedConfig:
 
 
 class GatedAttention(RotaryAttention):
-    """(attention of RMSNorm(q), RMSNorm(k) and v) ⊙ sigmoid(x W_G), times W_O.
+    """(attention of normed q and k, and v) ⊙ sigmoid(x W_G), times W_O.
 
     Sources: Henry et al. 2020 for the norms, as Qwen3 has them: of each head,
     before the turning, with one gain for all heads; Qiu et al. 2025 for the
@@ -80,10 +80,8 @@ class GatedAttention(RotaryAttention):
         validate.past(x, past)
         q, k, v = self.project(x, x, x)
         start = 0 if past is None else past.length
-        q, k = (
-            self.turn(self.q_norm(q), start),
-            self.turn(self.k_norm(k), start),
-        )
+        q = self.turn(self.q_norm(q), start)
+        k = self.turn(self.k_norm(k), start)
         if past is not None:
             k, v = past.append(k, v)
         seen = causal_mask(k.shape[2], x.device)

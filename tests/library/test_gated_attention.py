@@ -110,10 +110,11 @@ def test_precisions(kind):
     close(made(x), exact.to(kind), steps=16)
 
 
-@KINDS
-def test_gradients(config):
+@pytest.mark.parametrize("gated", [True, False])
+def test_gradients(gated):
+    config = GatedConfig(5, 2, 1, 4, 2, gated=gated)
     made = GatedAttention(config).to(DEVICE, torch.float64)
-    x = normal(1, 3, 11, dtype=torch.float64).requires_grad_()
+    x = normal(1, 3, 5, dtype=torch.float64).requires_grad_()
     inputs = x, *made.parameters()  # changed in place by the check
     assert torch.autograd.gradcheck(lambda x, *_: made(x), inputs)
     made(x).sum().backward()
