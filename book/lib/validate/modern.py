@@ -1,5 +1,7 @@
 """Attention that costs less, and the parts of language models of today."""
 
+import math
+
 from torch import Tensor
 from torch.nn import Module
 
@@ -139,3 +141,26 @@ def chosen(ids: object, experts: object) -> None:
     """Numbers of experts, for each token the same number of them."""
     validate.positive(experts=experts)
     validate.token_ids(ids, experts, "chosen")
+
+
+def gated_sizes(fields: object) -> None:
+    """The fields of a `GatedConfig`; no more is turned than there is."""
+    validate.positive(d_model=fields.d_model, heads=fields.heads)
+    shared_heads(fields.heads, fields.kv_heads)
+    validate.even("d_head", fields.d_head)
+    validate.even("d_rotary", fields.d_rotary)
+    expected = f"at most d_head={fields.d_head}"
+    fine = fields.d_rotary <= fields.d_head
+    expect(fine, "d_rotary", expected, fields.d_rotary)
+    validate.base(fields.base)
+    validate.real("eps", fields.eps, least=0)
+    validate.booleans(gated=fields.gated)
+
+
+def yarn(angles: object) -> None:
+    """The numbers of a `Yarn`, whose first pair turns by 1 a position."""
+    validate.real("factor", angles.factor, least=1)
+    validate.above("beta_slow", angles.beta_slow, 0)
+    validate.above("beta_fast", angles.beta_fast, angles.beta_slow)
+    least = math.ceil(2 * math.pi * angles.beta_slow)
+    validate.integer("trained", angles.trained, least=least)
