@@ -86,7 +86,7 @@
         h("div", { class: "controls" },
           this.choice("by", "scores by",
             { softmax: "softmax", sigmoid: "sigmoid" }),
-          this.toggle("renormalize", "renormalize the weights")),
+          this.toggle("renormalize", "renormalise the weights")),
         h("div", { class: "sides" },
           this.part("div", {}, () => this.plane), h("div", {},
             this.part("table", {}, () => this.table),
