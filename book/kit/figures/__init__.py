@@ -21,6 +21,7 @@ from .encoder import *
 from .expert_parallel import *
 from .experts import *
 from .heads import *
+from .indexer import *
 from .latent import *
 from .layers import *
 from .learnt import *
