@@ -71,6 +71,10 @@ REALISTIC = [  # the right text, and what is written instead
     ("torch.repeat_interleave(_x, _n, dim=1)", "_x.repeat(1, _n, 1, 1)"),
     ("F.silu(_a) * _b", "_a * F.silu(_b)"),
     ("return sum_over_workers(gradient)", "return gradient"),
+    # Experts and memories
+    ("scores.gather(-1, chosen)", "wanted.gather(-1, chosen)"),
+    ("_y.index_add(0, _token, _part)", "_y.index_copy(0, _token, _part)"),
+    ("_v - _k @ state", "_v"),
 ]
 
 
