@@ -56,7 +56,7 @@ def kept_bytes(
         tokens, kv_heads, d_head, number: as in `cache_bytes`.
     """
     validate.positive(tokens=tokens)
-    validate.windows(windows)
+    validate.window_list(windows)
     seen = sum(tokens if w is None else min(tokens, w) for w in windows)
     return cache_bytes(seen, 1, kv_heads, d_head, number)
 
@@ -69,8 +69,8 @@ def sink_weights(
 ) -> Float[Tensor, "*lead heads q_len k_len"]:
     """softmax([Q Kᵀ / sqrt(d_head), sink]) without its last column.
 
-    Source: OpenAI 2025, section 2.2, and their code. Rows sum to less than 1;
-    a query that may attend to nothing has weights 0.
+    Source: OpenAI 2025; the code of gpt-oss in `transformers`. Rows sum to
+    less than 1; a query that may attend to nothing has weights 0.
 
     Args:
         sink: for each head a finite score, which no key has.

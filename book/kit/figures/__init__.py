@@ -36,3 +36,4 @@ from .speculative import *
 from .text import *
 from .training import *
 from .transformer import *
+from .windows import *

@@ -6,9 +6,10 @@ import torch
 from matplotlib.patches import Circle
 
 from .canvas import bare, drawing, numbers, panels, plot
-from .colours import ACCENT, BEHIND, FAINT, INK, PLATE, ROLE, SECOND, TOKEN
+from .colours import ACCENT, FAINT, INK, PLATE, ROLE, SECOND, TOKEN
 from .kinds import Axes, Named, Names, Panels, Tensor
 from .marks import arrow, beside, box, cell, entry, line, sign, words
+from .plots import informed
 
 PATH, BRANCH = 0.75, 2.75  # where the residual path and its branches run
 
@@ -138,21 +139,8 @@ def reach(knows: Tensor, tokens: Names) -> Axes:
     heights, length = knows.shape
     xlim, ylim = (-2.0, length + 0.1), (-0.15, 1.5 * heights - 0.4)
     axes = drawing(0.45 + 0.62 * heights, xlim, ylim)
-    style = {"ec": FAINT, "lw": 0.7, "look": {"fontsize": 9.5}}
-    for h, row in enumerate(knows.tolist()):
-        low, name = 1.5 * h, f"layer {h}" if h else "input"
-        words(axes, (-0.3, low + 0.5), name, 9.5, ha="right")
-        for j, informed in enumerate(row):
-            gid = f"{'knows' if informed else 'not'} {h} {j}"
-            colour = BEHIND if informed else "white"
-            where = (j + 0.06, low), (0.88, 1)
-            entry(axes, *where, tokens[j], colour, gid=gid, **style)
-        if h:  # from the last informed place below to the newly informed
-            start = knows[h - 1].nonzero().max().item()
-            for end in range(start, length):
-                if row[end]:
-                    ends = (start + 0.5, low - 0.5), (end + 0.5, low)
-                    arrow(axes, *ends, INK, lw=0.7, head=6)
+    names = ["input", *(f"layer {h}" for h in range(1, heights))]
+    informed(axes, knows, tokens, names)
     return axes
 
 

@@ -1,9 +1,9 @@
 """Plots that several chapters draw."""
 
 from .canvas import each, frameless, numbers, plot
-from .colours import FAINT, TINT
+from .colours import BEHIND, FAINT, INK, TINT
 from .kinds import Axes, Named, Names, Pair, Tensor
-from .marks import visible, words
+from .marks import arrow, entry, visible, words
 
 
 def shaded(axes, cells, rows, columns, colours=TINT, top=1.0) -> None:
@@ -27,6 +27,32 @@ def entries(axes, texts, size=None) -> None:
     """A text in each cell of a matrix."""
     for i, j, text in each(texts):
         words(axes, (j, i), text, size)
+
+
+def informed(axes, knows: Tensor, tokens: Names, names: Names) -> None:
+    """Which rows know of one token: a line of cells for each layer.
+
+    `knows` is boolean, (layers, length), the input first. Cells have the gid
+    "knows h j" or "not h j"; arrows lead from the last informed place to the
+    next line, or, if that is called full, from the first.
+    """
+    style = {"ec": FAINT, "lw": 0.7, "look": {"fontsize": 9.5}}
+    for h, row in enumerate(knows.tolist()):
+        low = 1.5 * h
+        words(axes, (-0.3, low + 0.5), names[h], 9.5, ha="right")
+        for j, is_informed in enumerate(row):
+            gid = f"{'knows' if is_informed else 'not'} {h} {j}"
+            colour = BEHIND if is_informed else "white"
+            where = (j + 0.06, low), (0.88, 1)
+            entry(axes, *where, tokens[j], colour, gid=gid, **style)
+        if h:
+            below = knows[h - 1].nonzero()
+            start = below.min() if names[h] == "full" else below.max()
+            start = start.item()
+            for end in range(start, len(row)):
+                if row[end]:
+                    ends = (start + 0.5, low - 0.5), (end + 0.5, low)
+                    arrow(axes, *ends, INK, lw=0.7, head=6)
 
 
 def two_digits(cells) -> list[Names]:

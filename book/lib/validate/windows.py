@@ -9,7 +9,7 @@ from .. import validate
 from .refuse import expect, shape
 
 
-def windows(given: object) -> None:
+def window_list(given: object) -> None:
     """For each layer a positive integer, or None."""
     validate.some_items("windows", given, "integers or None")
     for window in given:
@@ -19,7 +19,7 @@ def windows(given: object) -> None:
 
 def lending(given: Sequence[int | None], shared: object) -> None:
     """Layers that share keys, each with one before all of them to lend."""
-    windows(given)
+    window_list(given)
     validate.between("shared", shared, 0, len(given) - 1)
     own = len(given) - shared
     for window in given[own:]:
