@@ -85,7 +85,8 @@ def delta_chunk(
     Source: Yang et al. 2024, section 3.2. What token i writes, u_i, is its
     error: it needs what all tokens before it have written. These are
     equations, one for each token, and triangular:
-    u_i + β_i Σ_{j<i} (what is left of j) (k_i·k_j) u_j = β_i (v_i - k_iᵀS).
+    u_i + β_i Σ (what is left of j) (k_i·k_j) u_j = β_i (v_i - k_iᵀS), where
+    the sum is over all j before i.
     """
     validate.delta_text(q, k, v, beta, decay, state)
     dtype, wide = v.dtype, torch.promote_types(v.dtype, torch.float32)

@@ -88,7 +88,7 @@ def edition(path: Path, variant: int = 0, root: Path = ROOT):
 def with_links(text: str) -> str:
     """The same words, with links to what lies in a student's folder."""
     text = PAGE.sub(r"\1", text)
-    return BESIDE.sub("", INSIDE.sub("book/", text))
+    return INSIDE.sub("book/", BESIDE.sub("", text))
 
 
 def put_head(notebook, name: str, root: Path) -> None:
