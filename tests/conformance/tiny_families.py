@@ -54,7 +54,7 @@ def build(family, **changes):
     for name, tensor in model.named_buffers():
         if name.endswith("e_score_correction_bias"):
             tensor.normal_(std=0.3, generator=generator)
-    for name, weight in model.named_parameters():
+    for weight in model.parameters():
         if weight.ndim == 3:  # of all experts: by the width of one
             weight.normal_(std=weight.shape[2] ** -0.5, generator=generator)
     return model
