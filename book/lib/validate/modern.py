@@ -139,3 +139,17 @@ def chosen(ids: object, experts: object) -> None:
     """Numbers of experts, for each token the same number of them."""
     validate.positive(experts=experts)
     validate.token_ids(ids, experts, "chosen")
+
+
+def gated_sizes(fields: object) -> None:
+    """The fields of a `GatedConfig`; no more is turned than there is."""
+    validate.positive(d_model=fields.d_model, heads=fields.heads)
+    shared_heads(fields.heads, fields.kv_heads)
+    validate.even("d_head", fields.d_head)
+    validate.even("d_rotary", fields.d_rotary)
+    expected = f"at most d_head={fields.d_head}"
+    fine = fields.d_rotary <= fields.d_head
+    expect(fine, "d_rotary", expected, fields.d_rotary)
+    validate.base(fields.base)
+    validate.real("eps", fields.eps, least=0)
+    validate.booleans(gated=fields.gated)
