@@ -1,8 +1,8 @@
-"""Chapter 19, on a deeper page: the files of Qwen3, its experts, and dots1.
+"""Chapter 19, on a deeper page: files of three families of 2025.
 
-`lib.llama` reads files of 2023 and 2024. Three things are new in these of
-2025: the norms of queries and keys, heads of any width, and layers of experts.
-Not here: windows, and angles that are stretched by YaRN.
+Qwen3, Qwen3 with experts, and dots1. Against LLaMA's family three things are
+new: the norms of queries and keys, heads of any width, and layers of experts.
+Not here: windows, and angles that are stretched for longer texts.
 """
 
 from collections.abc import Mapping
@@ -13,15 +13,10 @@ from torch import Tensor, nn
 
 from . import validate
 from .experts import MixtureOfExperts, Router
+from .gated_attention import GatedAttention, GatedConfig
 from .layers import Residual
 from .llama import DecoderOnly, DecoderOnlyBlock, DecoderOnlyConfig
-from .modern import (
-    GatedFeedForward,
-    RMSNorm,
-    RotaryAttention,
-    Stretch,
-    pairs_from_halves,
-)
+from .modern import GatedFeedForward, RMSNorm, pairs_from_halves
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class ExpertsConfig:
 
 @dataclass(frozen=True)
 class FamilyConfig(DecoderOnlyConfig):
-    """As `DecoderOnlyConfig`, with two choices more.
+    """As `DecoderOnlyConfig`, without a window or a stretch; and two choices.
 
     Args:
         d_head: the width of a head, whatever d_model is.
@@ -62,7 +57,7 @@ class FamilyConfig(DecoderOnlyConfig):
     experts: ExpertsConfig | None = None
 
     def __post_init__(self):
-        validate.family_config(self, Stretch, ExpertsConfig)
+        validate.family_config(self, ExpertsConfig)
 
 
 UNSAID = {  # what `transformers` takes where a file says nothing
@@ -107,7 +102,6 @@ def read_family(fields: Mapping[str, object]) -> FamilyConfig:
         eps=fields.get("rms_norm_eps", 1e-6),
         tied=fields.get("tie_word_embeddings", False),
         base=float((fields | angles).get("rope_theta", 10_000.0)),
-        stretch=Stretch.read(angles),
         d_head=fields["head_dim"],
         experts=read_experts(fields),
     )
@@ -149,31 +143,6 @@ def read_experts(fields: Mapping[str, object]) -> ExpertsConfig | None:
     )
 
 
-class QKNormAttention(RotaryAttention):
-    """`RotaryAttention` of heads of any width, with normed queries and keys.
-
-    Source: Qwen Team 2025, section 2, who cite Dehghani et al. 2023 for the
-    norms. They stand before the turning, one for the queries of all heads and
-    one for the keys.
-    """
-
-    def __init__(self, config: FamilyConfig):
-        validate.instance(FamilyConfig, config=config)
-        c, width = config, config.heads * config.d_head
-        super().__init__(
-            width, c.heads, c.kv_heads, c.base, c.window, c.stretch
-        )
-        self.d_model = c.d_model
-        self.in_proj = nn.Linear(c.d_model, sum(self.widths), bias=False)
-        self.out_proj = nn.Linear(width, c.d_model, bias=False)
-        self.q_norm, self.k_norm = (RMSNorm(c.d_head, c.eps) for _ in "qk")
-
-    def project(self, query, key, value) -> list[Tensor]:
-        """As `GroupedQueryAttention.project`, then the norms."""
-        q, k, v = super().project(query, key, value)
-        return [self.q_norm(q), self.k_norm(k), v]
-
-
 class FamilyBlock(DecoderOnlyBlock):
     """A `DecoderOnlyBlock` with these heads, and experts if its layer has any.
 
@@ -183,8 +152,11 @@ class FamilyBlock(DecoderOnlyBlock):
 
     def __init__(self, config: FamilyConfig, layer: int):
         nn.Module.__init__(self)  # the parts are others
-        self.attention = QKNormAttention(config)
         c, d_model, e = config, config.d_model, config.experts
+        sizes = c.heads, c.kv_heads, c.d_head, c.d_head, c.base, c.eps
+        self.attention = GatedAttention(
+            GatedConfig(d_model, *sizes, gated=False)
+        )
         self.feed_forward = GatedFeedForward(d_model, c.d_ff)
         if e is not None and layer in e.layers:
             router = Router(

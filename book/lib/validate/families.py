@@ -71,6 +71,11 @@ def family_fields(fields: Mapping) -> None:
     layers, kinds = fields["num_hidden_layers"], fields.get("layer_types")
     fine = kinds is None or kinds == ["full_attention"] * layers
     expect(fine, "layer_types", f"{layers} times 'full_attention'", kinds)
+    for name in ("rope_parameters", "rope_scaling"):
+        angles = fields.get(name) or {}
+        kind = angles.get("rope_type", angles.get("type", "default"))
+        fine, expected = kind == "default", "'default'"
+        expect(fine, f"rope_type of {name}", expected, repr(kind))
     if family in EXPERTS:
         _experts(fields, EXPERTS[family][0])
     if family == "qwen3_moe":
@@ -118,15 +123,17 @@ def _dots(fields: Mapping) -> None:
             wrong("sliding_window", f"None in all {layers} layers", window)
 
 
-def family_config(config: object, stretch: type, experts: type) -> None:
+def family_config(config: object, experts: type) -> None:
     """The fields of a `FamilyConfig` fit together."""
     names = ("vocab_size", "d_model", "d_ff", "layers")
     validate.positive(**{name: getattr(config, name) for name in names})
     validate.shared_heads(config.heads, config.kv_heads)
-    validate.turning(config.d_head, config.base, config.window)
+    validate.turning(config.d_head, config.base)
     validate.real("eps", config.eps, least=0)
     validate.booleans(tied=config.tied)
-    validate.instance_or_none(stretch, stretch=config.stretch)
+    for name in ("window", "stretch"):
+        value = getattr(config, name)
+        expect(value is None, name, "None", value)
     validate.instance_or_none(experts, experts=config.experts)
 
 
