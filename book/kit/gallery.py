@@ -16,7 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lib.attention import attention, attention_weights
+from lib.delta import chunked_delta_rule, delta_rule
 from lib.diagnose.checks import PROPERTIES, diagnose, influence
+from lib.experts import balancing_loss
 from lib.masks import causal_mask
 from lib.positions import sinusoidal_positions as sinusoids
 
@@ -99,6 +101,8 @@ NAMES = {
     **{"F": F, "torch": torch, "nn": nn, "math": math, "inf": math.inf},
     **{"attention": attention, "weights_of": attention_weights},
     **{"sinusoids": sinusoids, "rotary": rotary, "drawn": drawn},
+    **{"delta_rule": delta_rule, "chunked_delta_rule": chunked_delta_rule},
+    "balancing_loss": balancing_loss,
     "SimpleNamespace": SimpleNamespace,
 }
 HEADS = {"axes": "n h l d", "heads": 2}
@@ -610,6 +614,19 @@ def changed_by_the_future(f: Callable) -> Tensor:
     return (f(x, mask)[1] - f(other, mask)[1])[:5].abs().max()
 
 
+def moved_from_target(f: Callable) -> Tensor:
+    """The probability that goes to another token than the target says.
+
+    Every drafted token with every pair of 60 by 60 coins: an exact sum.
+    """
+    p, q = torch.tensor([[0.1, 0.5, 0.4], [0.6, 0.2, 0.2]]).double()
+    coins = ((torch.arange(60) + 0.5) / 60).expand(3, 60, 60)
+    x = torch.arange(3)[:, None, None].expand(3, 60, 60)
+    token = f(p, q, x, coins, coins.mT.contiguous())
+    said = torch.bincount(token.flatten(), q[x].flatten() / 60**2)
+    return (said - p).abs().sum() / 2
+
+
 DECODING = {
     "every new token stands at place 0": Bug(
         """\
@@ -695,6 +712,135 @@ DECODING = {
         "the first real token stands at place 0",
         "ndif-team/nnsight/pull/673",
     ),
+    "one random number for two decisions": Bug(
+        """\
+  def f(p, q, drafted, coin, other):
+      accepted = coin < p[drafted] / q[drafted]
+      left = (p - q).clamp(min=0).cumsum(0)
+-     instead = torch.searchsorted(left, coin * left[-1])
++     instead = torch.searchsorted(left, other * left[-1])
+      return torch.where(accepted, drafted, instead)
+""",
+        "probability that goes to a wrong token",
+        moved_from_target,
+        "all drafts and coins of a small vocabulary: is the sum p?",
+        "vllm-project/vllm/pull/54282 vllm-project/vllm-ascend/pull/16370",
+    ),
+}
+
+
+def changed_by_bias(f: Callable) -> Tensor:
+    """How far weights move with a bias that changes no choice."""
+    scores = drawn(9, 8).sigmoid()
+    return (f(scores, torch.ones(8)) - f(scores, torch.zeros(8))).abs().max()
+
+
+def without_gradient(f: Callable) -> int:
+    """How many of two routers, for one expert and for two, cannot learn."""
+    stuck = 0
+    for top_k in (1, 2):
+        logits = drawn(9, 8).requires_grad_()
+        weights, _ = f(logits, top_k)
+        (weights * drawn(9, top_k, seed=1)).sum().backward()
+        stuck += logits.grad.abs().max() < 1e-6
+    return stuck
+
+
+EXPERTS = {
+    "the bias that balances also weighs": Bug(
+        """\
+  def f(scores, bias, top_k=2):
+      chosen = (scores + bias).topk(top_k).indices
+-     weights = (scores + bias).gather(-1, chosen)
++     weights = scores.gather(-1, chosen)
+      return weights / weights.sum(-1, keepdim=True)
+""",
+        "change of the weights by the same bias for all experts",
+        changed_by_bias,
+        "give all experts the same bias: nothing may change",
+        "vllm-project/vllm/pull/12002 huggingface/transformers/pull/41647 "
+        "huggingface/transformers/pull/41663",
+    ),
+    "the softmax of a softmax": Bug(
+        """\
+  def f(logits):
+-     logits = logits.softmax(-1)  # in the router, which chooses by them
+      chosen = logits.argmax(-1, keepdim=True)
+      return balancing_loss(logits.softmax(-1), chosen)
+""",
+        "balancing loss below 8, if one of 8 experts gets all",
+        lambda f: 8 - f(50 * torch.eye(8)[:1].expand(9, 8)),
+        "send all tokens to one of 8 experts: the loss is 8",
+        "huggingface/transformers/issues/45120 ByteDance-Seed/VeOmni/pull/715",
+    ),
+    "one expert, renormalised": Bug(
+        """\
+  def f(logits, top_k):
+      weights, chosen = logits.softmax(-1).topk(top_k)
+-     weights = weights / weights.sum(-1, keepdim=True)
++     if top_k > 1:
++         weights = weights / weights.sum(-1, keepdim=True)
+      return weights, chosen
+""",
+        "routers of two, top 1 and top 2, that get no gradient",
+        without_gradient,
+        "`router.weight.grad.norm()` without a balancing loss",
+        "jingyaogong/minimind/issues/858",
+    ),
+}
+
+
+def a_text(length: int, seed: int = 0) -> list[Tensor]:
+    """Queries, keys of length 1, values, and how much is written."""
+    q, k, v = drawn(3, length, 8, seed=seed)
+    return [q, F.normalize(k, dim=-1), v, drawn(length, seed=seed).sigmoid()]
+
+
+def changed_by_a_pause(f: Callable) -> Tensor:
+    """How far tokens 5 to 7 move if the text is read in two parts."""
+    text = a_text(8)
+    _, state = f(*(x[:5] for x in text))
+    found, _ = f(*(x[5:] for x in text), state)
+    return (found - f(*text)[0][5:]).abs().max()
+
+
+def changed_by_a_neighbour(f: Callable) -> Tensor:
+    """How far a text moves if another stands before it in the row."""
+    own, outputs = a_text(3), []
+    for seed in (1, 2):
+        row = map(torch.cat, zip(a_text(5, seed), own, strict=True))
+        outputs.append(f(*row, [5, 3])[5:])
+    return (outputs[0] - outputs[1]).abs().max()
+
+
+MEMORY = {
+    "only single tokens find the memory": Bug(
+        """\
+  def f(q, k, v, beta, state=None):
+      if len(q) == 1:
+          return delta_rule(q, k, v, beta, state=state)
+-     return chunked_delta_rule(q, k, v, beta)
++     return chunked_delta_rule(q, k, v, beta, state=state)
+""",
+        "change of tokens 5 to 7, read as 5 and 3 tokens",
+        changed_by_a_pause,
+        "the text in two parts equals the text at once",
+        "huggingface/transformers/pull/45513 "
+        "gittensor-ai-lab/sparkinfer/pull/1071",
+    ),
+    "texts in one row share a memory": Bug(
+        """\
+  def f(q, k, v, beta, lengths):
+-     return chunked_delta_rule(q, k, v, beta)[0]
++     texts = zip(*(x.split(lengths) for x in (q, k, v, beta)))
++     return torch.cat([chunked_delta_rule(*text)[0] for text in texts])
+""",
+        "change of the second text by another first one",
+        changed_by_a_neighbour,
+        "each text alone, and behind another in its row",
+        "NVIDIA-NeMo/Automodel/pull/2147 "
+        "fla-org/flash-linear-attention/pull/1184",
+    ),
 }
 UNRUN = {
     "a block that takes no mask": Bug(
@@ -762,6 +908,8 @@ FAMILIES = {
     "Training": TRAINING,
     "Norms": NORMS,
     "Decoding": DECODING,
+    "Experts": EXPERTS,
+    "A memory that overwrites": MEMORY,
     "Code that never ran": UNRUN,
 }
 GALLERY = [

@@ -17,7 +17,9 @@ cut down to a few lines of our own: the mistake (−) and what was meant (+),
 with a number that tells the two apart. This page is written by the program
 that runs them: the lines are executed as they stand, and the numbers are what
 they gave. `f` is the function that is tried; `attention` and `weights_of` are
-those of [chapter 4](04_masks.ipynb), and `drawn` draws normal numbers.
+those of [chapter 4](04_masks.ipynb), `balancing_loss` is that of
+[chapter 18](18_experts.ipynb), the delta rules are those of
+[chapter 19](19_million_tokens.ipynb), and `drawn` draws normal numbers.
 [Chapter 20](20_bugs.ipynb) tells how to see such things from outside;
 `diagnose` looks for all those that show in an attention.
 

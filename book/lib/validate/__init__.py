@@ -19,3 +19,4 @@ from .shapes import *
 from .speculative import *
 from .text import *
 from .training import *
+from .windows import *

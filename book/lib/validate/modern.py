@@ -1,5 +1,7 @@
 """Attention that costs less, and the parts of language models of today."""
 
+import math
+
 from torch import Tensor
 from torch.nn import Module
 
@@ -153,3 +155,12 @@ def gated_sizes(fields: object) -> None:
     validate.base(fields.base)
     validate.real("eps", fields.eps, least=0)
     validate.booleans(gated=fields.gated)
+
+
+def yarn(angles: object) -> None:
+    """The numbers of a `Yarn`, whose first pair turns by 1 a position."""
+    validate.real("factor", angles.factor, least=1)
+    validate.above("beta_slow", angles.beta_slow, 0)
+    validate.above("beta_fast", angles.beta_fast, angles.beta_slow)
+    least = math.ceil(2 * math.pi * angles.beta_slow)
+    validate.integer("trained", angles.trained, least=least)
