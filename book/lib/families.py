@@ -60,7 +60,7 @@ class FamilyConfig(DecoderOnlyConfig):
         validate.family_config(self, ExpertsConfig)
 
 
-UNSAID = {  # what `transformers` takes where a file says nothing
+DEFAULTS = {  # what `transformers` takes where a file says nothing
     "qwen3": {"head_dim": 128},
     "qwen3_moe": {
         "decoder_sparse_step": 1,
@@ -88,7 +88,7 @@ def read_family(fields: Mapping[str, object]) -> FamilyConfig:
         ValueError: another family, a size is missing, or a field asks for what
             is not computed here; the message begins with its name.
     """
-    validate.family(fields, UNSAID)
+    validate.family(fields, DEFAULTS)
     fields = said(fields)
     validate.family_fields(fields)
     angles = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
@@ -110,7 +110,7 @@ def read_family(fields: Mapping[str, object]) -> FamilyConfig:
 def said(fields: Mapping[str, object]) -> dict[str, object]:
     """The fields, and what goes without saying in their family."""
     family = fields["model_type"]
-    fields = UNSAID[family] | dict(fields)
+    fields = DEFAULTS[family] | dict(fields)
     sizes = fields.get("hidden_size"), fields.get("num_attention_heads")
     if "head_dim" not in fields and all(isinstance(n, int) for n in sizes):
         fields["head_dim"] = sizes[0] // max(sizes[1], 1)
