@@ -152,6 +152,8 @@ class FamilyBlock(DecoderOnlyBlock):
 
     def __init__(self, config: FamilyConfig, layer: int):
         nn.Module.__init__(self)  # the parts are others
+        validate.instance(FamilyConfig, config=config)
+        validate.integer("layer", layer, least=0)
         c, d_model, e = config, config.d_model, config.experts
         sizes = c.heads, c.kv_heads, c.d_head, c.d_head, c.base, c.eps
         self.attention = GatedAttention(

@@ -62,6 +62,7 @@ def family_fields(fields: Mapping) -> None:
     family = fields["model_type"]
     known = USED[family] | AGREE[family] | SILENT[family]
     known_fields(fields, NEUTRAL, known)
+    _angles(fields)
     sizes = SIZES + EXPERTS.get(family, ())
     common_fields(fields, sizes, ARCHITECTURES[family])
     heads, kv_heads = fields["num_attention_heads"], fields[SIZES[-1]]
@@ -71,17 +72,21 @@ def family_fields(fields: Mapping) -> None:
     layers, kinds = fields["num_hidden_layers"], fields.get("layer_types")
     fine = kinds is None or kinds == ["full_attention"] * layers
     expect(fine, "layer_types", f"{layers} times 'full_attention'", kinds)
-    for name in ("rope_parameters", "rope_scaling"):
-        angles = fields.get(name) or {}
-        kind = angles.get("rope_type", angles.get("type", "default"))
-        fine, expected = kind == "default", "'default'"
-        expect(fine, f"rope_type of {name}", expected, repr(kind))
     if family in EXPERTS:
         _experts(fields, EXPERTS[family][0])
     if family == "qwen3_moe":
         _dense_layers(fields)
     if family == "dots1":
         _dots(fields)
+
+
+def _angles(fields: Mapping) -> None:
+    """Of the plain kind; `common_fields` looks at all else."""
+    for name in ("rope_parameters", "rope_scaling"):
+        if isinstance(angles := fields.get(name), Mapping):
+            kind = angles.get("rope_type", angles.get("type", "default"))
+            plain, expected = kind == "default", "'default'"
+            expect(plain, f"rope_type of {name}", expected, repr(kind))
 
 
 def _experts(fields: Mapping, word: str) -> None:
