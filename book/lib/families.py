@@ -46,7 +46,7 @@ class ExpertsConfig:
 
 @dataclass(frozen=True)
 class FamilyConfig(DecoderOnlyConfig):
-    """As `DecoderOnlyConfig`, without a window or a stretch; and two choices.
+    """`DecoderOnlyConfig` with two choices more; no window, no stretch.
 
     Args:
         d_head: the width of a head, whatever d_model is.
@@ -89,7 +89,7 @@ def read_family(fields: Mapping[str, object]) -> FamilyConfig:
             is not computed here; the message begins with its name.
     """
     validate.family(fields, DEFAULTS)
-    fields = said(fields)
+    fields = with_defaults(fields)
     validate.family_fields(fields)
     angles = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
     return FamilyConfig(
@@ -107,7 +107,7 @@ def read_family(fields: Mapping[str, object]) -> FamilyConfig:
     )
 
 
-def said(fields: Mapping[str, object]) -> dict[str, object]:
+def with_defaults(fields: Mapping[str, object]) -> dict[str, object]:
     """The fields, and what goes without saying in their family."""
     family = fields["model_type"]
     fields = DEFAULTS[family] | dict(fields)
@@ -144,7 +144,7 @@ def read_experts(fields: Mapping[str, object]) -> ExpertsConfig | None:
 
 
 class FamilyBlock(DecoderOnlyBlock):
-    """A `DecoderOnlyBlock` with these heads, and experts if its layer has any.
+    """A `DecoderOnlyBlock` with these heads; its layer may have experts.
 
     Args:
         layer: its number, from 0.
