@@ -125,10 +125,10 @@ def others(value):
     return [True, False, 3, 0.5, "gelu", ["full_attention", "conv"], {}]
 
 
-def mutations():
+def mutations(families=CLASSES):
     """Each field of each class, with its default and with other values."""
     found = {}
-    for family in CLASSES:
+    for family in families:
         for name, value in defaults(family).items():
             for one in (value, *others(value)):
                 found.setdefault(name, {})[json.dumps(one)] = one

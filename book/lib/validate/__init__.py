@@ -8,6 +8,7 @@ expected and what came.
 # ruff: noqa: F403
 from .delta import *
 from .diagnose import *
+from .families import *
 from .indexer import *
 from .kinds import *
 from .latent import *

@@ -37,31 +37,40 @@ def family(fields: object, known: Mapping) -> None:
 
 def llama_fields(fields: Mapping) -> None:
     """A configuration that asks for nothing but the parts of the book."""
-    for name, value in fields.items():
-        if name in NEUTRAL:
-            _neutral(name, value, NEUTRAL[name])
-        elif name not in USED | AGREE | SILENT:
-            wrong(name, "no such field: it is not known here", repr(value))
-    for name in SIZES:
-        expect(name in fields, name, "an integer", "nothing")
-    validate.positive(**{name: fields[name] for name in SIZES})
+    known_fields(fields, NEUTRAL, USED | AGREE | SILENT)
+    common_fields(fields, SIZES, ARCHITECTURES[fields["model_type"]])
     _heads(fields)
+    _window(fields)
+
+
+def known_fields(fields: Mapping, neutral: Mapping, others: set) -> None:
+    """Each field is known; those without effect have a value without it."""
+    for name, value in fields.items():
+        if name in neutral:
+            one_of(name, value, neutral[name])
+        elif name not in others:
+            wrong(name, "no such field: it is not known here", repr(value))
+
+
+def common_fields(fields: Mapping, sizes: tuple, classes: tuple) -> None:
+    """What the files of all families say."""
+    for name in sizes:
+        expect(name in fields, name, "an integer", "nothing")
+    validate.positive(**{name: fields[name] for name in sizes})
     eps = fields.get("rms_norm_eps", 1e-6)
     validate.instance(float, rms_norm_eps=eps)
     validate.real("rms_norm_eps", eps, least=0)
     validate.booleans(
         tie_word_embeddings=fields.get("tie_word_embeddings", False)
     )
-    _window(fields)
     _angles(fields)
-    if (classes := fields.get("architectures")) is not None:
-        allowed = ARCHITECTURES[fields["model_type"]]
-        fine = isinstance(classes, list)
-        fine = fine and all(name in allowed for name in classes)
-        expect(fine, "architectures", [allowed[0]], classes)
+    if (named := fields.get("architectures")) is not None:
+        fine = isinstance(named, list)
+        fine = fine and all(name in classes for name in named)
+        expect(fine, "architectures", [classes[0]], named)
 
 
-def _neutral(name: str, value: object, allowed: tuple) -> None:
+def one_of(name: str, value: object, allowed: tuple) -> None:
     """One of these values; True is not 1, and False not 0."""
     fine = any(
         value == one and isinstance(value, bool) == isinstance(one, bool)
@@ -81,7 +90,7 @@ def _heads(fields: Mapping) -> None:
         validate.positive(num_key_value_heads=kv_heads)
         fine, expected = heads % kv_heads == 0, f"a divisor of {heads}"
         expect(fine, "num_key_value_heads", expected, kv_heads)
-    _neutral("head_dim", fields.get("head_dim"), (width // heads, None))
+    one_of("head_dim", fields.get("head_dim"), (width // heads, None))
 
 
 def _window(fields: Mapping) -> None:
@@ -90,10 +99,10 @@ def _window(fields: Mapping) -> None:
     if window is not None:
         validate.positive(sliding_window=window)
     is_sliding = fields.get("use_sliding_window", window is not None)
-    _neutral("use_sliding_window", is_sliding, (window is not None,))
+    one_of("use_sliding_window", is_sliding, (window is not None,))
     kinds = fields.get("layer_types")
     if fields["model_type"] == "llama":
-        _neutral("sliding_window", window, (None,))
+        one_of("sliding_window", window, (None,))
         fine = kinds is None or kinds == ["full_attention"] * layers
         expect(fine, "layer_types", f"{layers} times 'full_attention'", kinds)
     elif "layer_types" in fields:  # `transformers` then builds a Ministral
@@ -128,11 +137,11 @@ def _one_kind(field: str, angles: Mapping) -> None:
     fine = isinstance(kind, str) and kind in ANGLES
     known = " or ".join(map(repr, ANGLES))
     expect(fine, f"rope_type of {field}", known, repr(kind))
-    _neutral(f"type of {field}", angles.get("type", kind), (kind,))
+    one_of(f"type of {field}", angles.get("type", kind), (kind,))
     needs, may = ANGLES[kind], {"rope_type", "type", "rope_theta"}
     for name, value in angles.items():
         if name == "partial_rotary_factor":
-            _neutral(f"{name} of {field}", value, (1.0,))
+            one_of(f"{name} of {field}", value, (1.0,))
         elif name not in may.union(needs):
             expected = f"no such number for {kind!r}"
             wrong(f"{name} of {field}", expected, value)
@@ -150,12 +159,19 @@ def _one_kind(field: str, angles: Mapping) -> None:
 
 
 def llama_weights(weights: object, config: object, steps: Tensor) -> None:
+    """The tensors of a LLaMA; old files hold its rotary angles as well."""
+    file_tensors(weights, _tensors(config), steps)
+
+
+def file_tensors(
+    weights: object, wanted: Mapping, steps: Tensor | None = None
+) -> None:
     """Every tensor of the model is there, and no other says anything.
 
-    `steps` are the model's rotary angles between neighbours.
+    `wanted` has their shapes by their names; `steps` are the model's rotary
+    angles between neighbours, or None where no file holds any.
     """
     validate.instance(Mapping, weights=weights)
-    wanted = _tensors(config)
     for name, sizes in wanted.items():
         expect(name in weights, name, f"a tensor of shape {sizes}", "nothing")
     for name, tensor in weights.items():
@@ -167,7 +183,7 @@ def llama_weights(weights: object, config: object, steps: Tensor) -> None:
             expect(fits, name, f"shape {wanted[name]}", shape(tensor))
         elif name == "lm_head.weight":
             _is_table(tensor, weights["model.embed_tokens.weight"])
-        elif KEPT_ANGLES.fullmatch(name):
+        elif steps is not None and KEPT_ANGLES.fullmatch(name):
             _kept_angles(name, tensor, steps)
         else:
             wrong(name, "no such tensor in this model", shape(tensor))
