@@ -7,6 +7,7 @@ IS_NAMED := $(filter-out file,$(origin PYTHON))
 STAMPS := $(addprefix .venv/.,book torch chapters pdf tests lab) \
   .venv-conformance/.torch .venv-nbgrader/.torch .venv-nbgrader/.chapters
 PAGES := _config.yml _toc.yml $(wildcard book/*.ipynb book/*.md book/*.bib \
+  book/deeper/*.ipynb \
   book/teach/* book/_ext/book_site/* book/_ext/book_site/*/* \
   book/_ext/book_site/theme/made/* tools/source/* \
   book/_static/* book/_static/*/* book/lib/*.py book/lib/*/*.py \
