@@ -137,7 +137,7 @@ def test_a_mistake_gets_its_hint(task, draws):
 
 
 @every_exercise
-def test_what_a_known_mistake_gives_is_recognised(task, draws):
+def test_what_a_known_mistake_gives_is_recognised(task, draws, asked_once):
     """By its hint, whoever makes it, and whatever is drawn."""
     from kit.exercises import Draw, Wrong, judge
 
