@@ -24,8 +24,8 @@ from tools.chapters.kernels import write_kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
-    "torch einops jaxtyping matplotlib safetensors babel tqdm IPython "
-    "ipykernel pytest nbval nbformat hypothesis beartype bs4"
+    "torch einops jaxtyping matplotlib safetensors tokenizers babel tqdm "
+    "IPython ipykernel pytest nbval nbformat hypothesis beartype bs4"
 ).split()
 UNIT_TESTS = "tests/library"
 BENCHMARK = (

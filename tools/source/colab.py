@@ -25,7 +25,9 @@ COPIED = (
 )
 LICENCES = ("LICENSE", "LICENSE-TEXT")
 # What Colab may lack. Everything else, torch above all, is left as it is.
-INSTALLED_IF_MISSING = ("jaxtyping", "einops", "safetensors", "babel", "tqdm")
+INSTALLED_IF_MISSING = (
+    *("jaxtyping", "einops", "safetensors", "tokenizers", "babel", "tqdm"),
+)
 
 FIRST_LINE = "# Opened alone, as in Colab: fetch the rest of the book"
 # The file .git/index is the last one that `git clone` writes.
