@@ -742,7 +742,7 @@ def without_gradient(f: Callable) -> int:
         logits = drawn(9, 8).requires_grad_()
         weights, _ = f(logits, top_k)
         (weights * drawn(9, top_k, seed=1)).sum().backward()
-        stuck += logits.grad.abs().max() < 1e-6
+        stuck += bool(logits.grad.abs().max() < 1e-6)
     return stuck
 
 
