@@ -9,7 +9,7 @@ import yaml
 
 from book._ext.book_site.pages import glossary
 from tools.chapters.prose import CHAPTER, numbers_of_code
-from tools.source.cells import before_exercises
+from tools.source.cells import MINUTES, before_exercises
 from tools.source.taught import ROOT, lessons, toc_files
 
 BOOK = ROOT / "book"
@@ -122,6 +122,19 @@ def test_the_title_page_leads_to_every_page_of_the_back_matter():
         is_top = page.parent == BOOK and not page.stem.startswith("library_")
         if page.exists() and is_top and page.stem != "index":
             assert f"]({page.name})" in text
+
+
+def test_the_title_page_says_how_long_it_takes():
+    reading, exercises = [], []
+    for path in lessons():
+        text = "\n".join(c.source for c in nbformat.read(path, 4).cells)
+        if minutes := MINUTES.search(text):
+            reading.append(int(minutes["reading"]))
+            exercises.append(int(minutes["exercises"]))
+    parts = sum(reading[:11]), sum(reading), sum(exercises)
+    said = "about {} hours .*trained model, and {} for all. .* {} hours more"
+    text = (BOOK / "index.md").read_text(encoding="utf-8")
+    assert re.search(said.format(*(round(n / 60) for n in parts)), text)
 
 
 NO_ADDRESS = ["firth1957"]  # a chapter of a book of 1957, on paper only

@@ -1,5 +1,6 @@
 """The pages that are made, in a small book and one by one."""
 
+import re
 import subprocess
 import sys
 
@@ -48,9 +49,13 @@ def test_the_citation_says_what_the_file_says():
     assert people == ["Ada, B.", "{The Others}"]
 
 
-def test_the_citation_file_has_the_version_of_the_project():
-    version = yaml.safe_load((ROOT / citing.FILE).read_text())["version"]
+def test_the_citation_file_names_the_last_edition():
+    said = yaml.safe_load((ROOT / citing.FILE).read_text())
+    version, day = said["version"], said["date-released"]
     assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text()
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    last = next(re.finditer(r"^## ([\d.]+) \((\d.*)\)", changes, re.M))
+    assert (f"{last[1]}.0", last[2]) == (version, str(day))
 
 
 def test_a_word_that_begins_like_a_term_is_none():

@@ -17,7 +17,8 @@ EFFORT = re.compile(
     re.MULTILINE,
 )
 MINUTES = re.compile(
-    r"\*\*Minutes\*\*\s+(?P<reading>\d+),\s+and\s+about\s+\d+\s+for\s+the\s+exercises\."
+    r"\*\*Minutes\*\*\s+(?P<reading>\d+),\s+and\s+about\s+"
+    r"(?P<exercises>\d+)\s+for\s+the\s+exercises\."
 )
 PRACTICE = ("### Exercise", "### Quiz")
 FOLDS = re.compile(r"<summary>.*?</summary>|<!--.*?-->|\$\$.*?\$\$", re.DOTALL)
