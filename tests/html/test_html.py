@@ -161,6 +161,12 @@ def test_checks_are_folded_and_counted(name, page):
 
 
 @of_chapters
+def test_a_picture_follows_the_question(name, page):
+    first = page.main.select_one(".tag_imports, img, svg")
+    assert first.name in {"img", "svg"}
+
+
+@of_chapters
 def test_solutions_are_folded_and_tasks_show_what_is_given(page):
     solutions = page.select(".cell.tag_solution")
     assert solutions

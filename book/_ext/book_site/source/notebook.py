@@ -34,6 +34,7 @@ OPENING = re.compile(r'(?<![^\s(\[])"')
 SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)", re.S)
 CALL = re.compile(r"^check\(.*\)$", re.M)
 BOX = "> **You will**"
+IMPORTS = "# @title Imports"
 
 
 def curly(text: str) -> str:
@@ -139,10 +140,15 @@ def rewrite_notebook(app, docname, content):
     if not is_notebook(app, docname):
         return
     notebook = nbformat.reads(content[0], as_version=4)
-    note, page = note_on_checks(notebook.cells), []
+    note, page, imports = note_on_checks(notebook.cells), [], []
+    has_box = any(cell.source.startswith(BOX) for cell in notebook.cells)
     for cell in notebook.cells:
+        if has_box and cell.source.startswith(IMPORTS):
+            imports = page_cells(cell)  # a picture follows the question
+            continue
         page += page_cells(cell)
-        page += note if cell.source.startswith(BOX) else []
+        if cell.source.startswith(BOX):
+            page += [*note, *imports]
     for cell in page:
         adapt_outputs(cell)
         for output in cell.get("outputs", []):
