@@ -1,6 +1,7 @@
 // "Report a mistake here": the link at the foot opens an issue that names the
 // section that is being read and the passage that has been selected. Beside a
-// selection stands the same link. Nothing is sent before the reader sends it.
+// selection stands the same link, and at each heading one for its section.
+// Nothing is sent before the reader sends it.
 "use strict";
 {
   const LONGEST = 400; // characters of a passage
@@ -37,10 +38,10 @@
     return sections.findLast(isAbove) ?? sections[0];
   }
 
-  function issue() {
+  function issue({ currentTarget: pressed }) {
     const range = selected();
     const y = range ? range.getBoundingClientRect().top : innerHeight / 2;
-    const section = sectionAt(y);
+    const section = pressed.closest("section[id]") ?? sectionAt(y);
     const place = new URL(`#${section.id}`, location.href).href;
     const url = new URL(empty);
     let body = url.searchParams.get("body");
@@ -72,8 +73,20 @@
     clearTimeout(timer);
     timer = setTimeout(follow, 500);
   });
-  for (const each of [link, near]) {
-    each.addEventListener("pointerdown", () => (each.href = issue()));
-    each.addEventListener("focus", () => (each.href = issue()));
+  // Of these the keyboard and the voice have one, at the foot.
+  const links = [link, near];
+  for (const heading of main.querySelectorAll("section[id] > :is(h2, h3)")) {
+    const here = link.cloneNode();
+    const title = "Report a mistake in this section";
+    Object.assign(here, { className: "report-here", tabIndex: -1, title });
+    here.ariaHidden = "true";
+    here.textContent = "Report";
+    heading.append(here);
+    links.push(here);
+  }
+  for (const each of links) {
+    for (const event of ["pointerdown", "focus"]) {
+      each.addEventListener(event, (asked) => (each.href = issue(asked)));
+    }
   }
 }

@@ -24,6 +24,7 @@ const words = (text) => text.replace(/\s+/g, " ").trim();
 function titleOf(section) {
   const heading = section.querySelector("h1, h2, h3, h4").cloneNode(true);
   heading.querySelector(".headerlink")?.remove();
+  heading.querySelector(".report-here")?.remove();
   return words(heading.textContent);
 }
 

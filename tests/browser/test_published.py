@@ -190,6 +190,12 @@ SELECT = """(selector) => {
 def test_a_report_names_the_section_and_quotes_what_is_selected(visit):
     tab = visit.tab
     near, link = tab.locator(".report-near"), tab.locator(".report").first
+    here = tab.locator("section#scores > h2 > .report-here")
+    here.hover()
+    assert here.evaluate("(a) => getComputedStyle(a).opacity") == "1"
+    here.dispatch_event("pointerdown")
+    _, body = asked(here.get_attribute("href"))
+    assert "**Section:** Scores, http" in body and "#scores" in body
     link.focus()
     title, body = asked(link.get_attribute("href"))
     assert title == "Mistake: 1. One & only"
