@@ -61,11 +61,14 @@ globalThis.SearchBox = (() => {
     );
   }
 
-  function count(results) {
-    if (!results) return "The search could not be loaded";
-    const { length } = results;
-    if (!length) return "Nothing found";
-    return `${length} section${length === 1 ? "" : "s"}`;
+  function count(found) {
+    if (!found) return "The search could not be loaded";
+    const lacks = found.missing.map(([word, like]) => {
+      return `“${word}” is not in the book${like && `; nearest: ${like}`}. `;
+    });
+    const number = found.total || "Nothing found";
+    const unit = found.total && (found.total === 1 ? " section" : " sections");
+    return `${lacks.join("")}${number}${unit || ""}`;
   }
 
   // A field with a list below it: a combobox, for those who listen.
@@ -125,17 +128,16 @@ globalThis.SearchBox = (() => {
     async function show() {
       const query = field.value.trim();
       if (!query) return close();
-      const results = await find(query);
+      const found = await find(query);
       if (field.value.trim() !== query) return; // typed on meanwhile
-      const all = results || [];
-      const links = all.slice(0, SHOWN).map(link);
-      if (all.length > SHOWN) links.push(linkToAll(query, all.length));
+      const links = (found?.results || []).slice(0, SHOWN).map(link);
+      if (found?.total > SHOWN) links.push(linkToAll(query, found.total));
       links.forEach((option, i) => {
         const kind = { role: "option", tabIndex: -1, ariaSelected: "false" };
         Object.assign(option, kind, { id: `search-option-${i}` });
       });
       list.replaceChildren(...links);
-      status.textContent = count(results);
+      status.textContent = count(found);
       choose(null);
       panel.hidden = false;
       field.ariaExpanded = String(links.length > 0);

@@ -13,11 +13,11 @@
 
   async function show() {
     const query = field.value.trim();
-    const results = query ? await SearchBox.find(query) : [];
+    const found = query && (await SearchBox.find(query));
     if (field.value.trim() !== query) return; // typed on meanwhile
-    const items = (results || []).map(SearchBox.link);
+    const items = (found?.results || []).map(SearchBox.link);
     list.replaceChildren(...items.map((link) => make("li", {}, link)));
-    status.textContent = query ? SearchBox.count(results) : "";
+    status.textContent = query && SearchBox.count(found);
   }
 
   // The arrows go through the links, and back to the field.

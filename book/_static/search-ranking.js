@@ -100,8 +100,28 @@ globalThis.BookSearch = (() => {
         return { url, label, anchor, weight, fields, texts, title, terms };
       });
       this.aliases = Object.entries(aliases).map((pair) => pair.map(phrase));
+      this.called = new Map(Object.values(aliases).map((x) => [phrase(x), x]));
       this.post();
       this.spell();
+      this.settle();
+    }
+
+    // An entry of the glossary is at home where the book explains its term.
+    settle() {
+      const explained = new Map();
+      const isEntry = ({ anchor }) => anchor.startsWith("term-");
+      const each = (use) => this.sections.forEach((section, id) => {
+        const names = section.terms.toLowerCase().split("; ").filter(Boolean);
+        use(names, id, isEntry(section));
+      });
+      each((names, id, entry) => {
+        if (!entry) names.forEach((n) => explained.has(n) || explained.set(n, id));
+      });
+      this.homes = new Map();
+      each((names, id, entry) => {
+        const name = entry && names.find((one) => explained.has(one));
+        if (name) this.homes.set(id, explained.get(name));
+      });
     }
 
     // In which sections each word stands, and how much it means there: more
@@ -147,19 +167,48 @@ globalThis.BookSearch = (() => {
       return Math.log(1 + (this.sections.length - known + 0.5) / (known + 0.5));
     }
 
-    // The query as it stands, and as the book would say it.
-    readings(query) {
+    // The query as it stands, and as the book would say it. `missing` gets what
+    // the book does not have, with what it has instead.
+    readings(query, missing) {
       const typed = split(query);
-      const found = [line(telling(typed.map(whole))), phrase(query)].map(
-        (reading) => line(reading.trim().split(" ").map((w) => this.mend(w))),
-      );
+      const inParts = (word) => {
+        const list = parts(word);
+        return this.lacks(line(list)) ? [whole(word)] : list;
+      };
+      const found = [typed.map(whole), typed.flatMap(inParts)].map((list) => {
+        return line(telling(list));
+      });
       for (const [name, meaning] of this.aliases) {
         for (const reading of [...found]) {
           if (!reading.includes(name) || found.length > 8) continue;
           found.push(reading.replace(name, meaning));
+          if (this.lacks(name)) missing.set(name, this.called.get(meaning));
         }
       }
-      return [...new Set(found)].filter((reading) => reading.trim());
+      for (const reading of found.slice(0, 2)) {
+        const list = reading.trim().split(" ");
+        list.slice(1).forEach((word, i) => {
+          if (!this.postings.has(list[i] + word)) return;
+          found.push(reading.replace(` ${list[i]} ${word} `, line([list[i] + word])));
+        });
+      }
+      const mended = found.map((reading) => {
+        return line(reading.trim().split(" ").map((w) => this.mend(w)));
+      });
+      const said = [...missing.keys()].join("");
+      for (const word of telling(typed.map(whole))) {
+        const other = this.mend(word);
+        const isThere = this.meanings(word, true).size || !this.lacks(phrase(word));
+        if (isThere || said.includes(` ${word} `)) continue;
+        const like = other.split(" ").map((w) => this.spelled.get(w) || w);
+        missing.set(line([word]), other === word ? "" : like.join(" "));
+      }
+      return [...new Set(mended)].filter((reading) => reading.trim());
+    }
+
+    // Is a word of these in no section?
+    lacks(reading) {
+      return reading.trim().split(" ").some((w) => !this.postings.has(w));
     }
 
     // The words of the book that a typed word stands for, and how surely. The
@@ -181,9 +230,14 @@ globalThis.BookSearch = (() => {
       return found;
     }
 
-    // A word that the book does not have becomes the commonest one like it.
+    // A word that the book does not have becomes two that it has, or the
+    // commonest one like it.
     mend(typed) {
       if (typed.length < 5 || this.meanings(typed, true).size) return typed;
+      for (let i = 3; i <= typed.length - 3; i++) {
+        const pair = [typed.slice(0, i), typed.slice(i)].map(whole);
+        if (!this.lacks(line(pair))) return pair.join(" ");
+      }
       const often = (word) => this.postings.get(word).length;
       const near = this.known.filter((word) => alike(typed, word));
       return near.sort((a, b) => often(b) - often(a))[0] || typed;
@@ -236,22 +290,39 @@ globalThis.BookSearch = (() => {
       return section.names.some((name) => name.includes(reading)) ? 1.25 : 1;
     }
 
+    // The best sections, how many there are, and which words the book lacks.
     find(query) {
-      const best = new Map();
-      const used = new Map();
-      for (const reading of this.readings(query)) {
+      const [best, used, missing] = [new Map(), new Map(), new Map()];
+      for (const reading of this.readings(query, missing)) {
         for (const [id, score] of this.rank(reading, used)) {
           best.set(id, Math.max(score, best.get(id) || 0));
         }
       }
+      const meant = new Map(); // what the glossary says, by section
+      for (const [entry, score] of [...best]) {
+        const home = this.homes.get(entry);
+        if (home === undefined) continue;
+        best.delete(entry);
+        if (score <= (best.get(home) || 0)) continue;
+        best.set(home, score);
+        meant.set(home, entry);
+      }
       const order = [...best].sort(([a, x], [b, y]) => y - x || a - b);
       const good = order.filter(([, score]) => score > WEAK * order[0][1]);
-      return good.slice(0, RESULTS).map(([id]) => this.result(id, used));
+      const shown = good.slice(0, RESULTS);
+      return {
+        results: shown.map(([id]) => this.result(id, used, meant.get(id))),
+        total: good.length,
+        missing: [...missing].map(([word, like]) => [word.trim(), like]),
+      };
     }
 
-    // What is shown of a section: its address, where it stands, its words.
-    result(id, used) {
-      const { url, label, anchor, fields } = this.sections[id];
+    // What is shown of a section: its address, where it stands, its words or
+    // those of an entry of the glossary.
+    result(id, used, entry) {
+      const { url, label, anchor } = this.sections[id];
+      const said = this.sections[entry ?? id].fields;
+      const fields = this.sections[id].fields.with(3, said[3]);
       const asked = new Set();
       const [name, , , text] = fields.map((words) => {
         const found = words.map((word) => {

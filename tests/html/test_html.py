@@ -5,6 +5,7 @@ import json
 import re
 from html import unescape
 from itertools import pairwise
+from pathlib import Path
 from urllib.parse import urldefrag
 
 import nbformat
@@ -158,6 +159,16 @@ def test_checks_are_folded_and_counted(name, page):
     assert not any(box.has_attr("open") for box in folded)
     said = page.select_one("p.checks").get_text()
     assert said.startswith(f"{len(claims)} check")
+
+
+@of_chapters
+def test_a_chapter_and_the_index_lead_to_its_page_for_teachers(
+    site, name, page
+):
+    target = f"teach/chapter_{Path(name).name[:2]}.html"
+    assert page.select_one(f".page-links a[href$='{target}']")
+    index = soup_of(site / "book/teach/index.html")
+    assert index.main.select_one(f"a[href$='{Path(target).name}']")
 
 
 @of_chapters

@@ -81,8 +81,11 @@ def frame(app, pagename: str, title: str) -> dict:
         foot["all_changes"] = f"{known.url}/commits/{known.branch}/{name}"
         foot["source"] = f"{known.url}/blob/{known.branch}/{name}"
         foot["report"] = f"{known.url}/issues/new?{issue}"
+    teacher = f"book/teach/chapter_{path.stem[:2]}"
+    is_walk = not taught.is_deeper(path) and teacher in app.env.found_docs
     return {
         "is_chapter": path.suffix == ".ipynb",
+        "teacher": teacher if is_walk else "",
         "colab": colab(app, path),
         "notebook": f"{NOTEBOOKS}/{path.name}",
         "foot": foot,

@@ -12,9 +12,9 @@ import yaml
 
 from ..pages.glossary import PAGE as GLOSSARY
 from ..pages.glossary import entries_of
-from .sections import TEACHING, Section, sections
+from .sections import ERRATA, TEACHING, Section, sections
 
-LISTS = (GLOSSARY, "book/bibliography", "book/errata")
+LISTS = (GLOSSARY, "book/bibliography", ERRATA)
 FILE = "_static/search-index.js"
 START = "globalThis.bookIndex="
 ALIASES = Path(__file__).with_name("aliases.yml")

@@ -20,6 +20,7 @@ from ..pages.links import shortened
 from ..pages.mathematics import formula
 
 TEACHING = "book/teach/"
+ERRATA = "book/errata"
 # How much a hit counts, by page and by title.
 PAGES = {TEACHING: 0.35, "book/library": 0.7, "book/bibliography": 0.4}
 TITLES = {"Exercise ": 0.7, "Summary": 0.6, "Quiz": 0.3, "Next": 0.3}
@@ -128,6 +129,8 @@ class Page:
         terms, others = self.strong(parts)
         if self.document.startswith(TEACHING):
             text, others = shortened(text, SHORTENED), []
+        elif self.document == ERRATA:  # what was false answers nobody
+            text, others = "", []
         weight = starting(self.document, PAGES) * starting(title, TITLES)
         return Section(
             "" if isinstance(node.parent, nodes.document) else node["ids"][0],
