@@ -66,9 +66,10 @@ globalThis.SearchBox = (() => {
     const lacks = found.missing.map(([word, like]) => {
       return `“${word}” is not in the book${like && `; nearest: ${like}`}. `;
     });
-    const number = found.total || "Nothing found";
-    const unit = found.total && (found.total === 1 ? " section" : " sections");
-    return `${lacks.join("")}${number}${unit || ""}`;
+    const { results, total } = found;
+    const best = total > results.length ? `The best ${results.length} of ` : "";
+    const number = `${best}${total} section${total === 1 ? "" : "s"}`;
+    return lacks.join("") + (total ? number : "Nothing found");
   }
 
   // A field with a list below it: a combobox, for those who listen.
@@ -118,10 +119,10 @@ globalThis.SearchBox = (() => {
       choose(null);
     }
 
-    function linkToAll(query, number) {
+    function linkToAll(query) {
       const words = new URLSearchParams({ q: query });
       const href = `${form.action.split("?")[0]}?${words}`;
-      const textContent = `All ${number} results`;
+      const textContent = "All results";
       return make("a", { href, textContent, className: "all-results" });
     }
 
@@ -131,7 +132,7 @@ globalThis.SearchBox = (() => {
       const found = await find(query);
       if (field.value.trim() !== query) return; // typed on meanwhile
       const links = (found?.results || []).slice(0, SHOWN).map(link);
-      if (found?.total > SHOWN) links.push(linkToAll(query, found.total));
+      if (found?.total > SHOWN) links.push(linkToAll(query));
       links.forEach((option, i) => {
         const kind = { role: "option", tabIndex: -1, ariaSelected: "false" };
         Object.assign(option, kind, { id: `search-option-${i}` });

@@ -5,7 +5,8 @@
 (() => {
   const { WORD, stems, whole } = SearchWords;
   const NAME = "search";
-  const NO_TEXT = "script, style, button, .katex-mathml, .headerlink, .report-here";
+  const NO_TEXT =
+    "script, style, button, .katex-mathml, .headerlink, .report-here";
   const asked = new URLSearchParams(location.search).get("highlight");
   const wanted = new Set(asked.split(" ").map(whole));
   const main = document.querySelector("main");

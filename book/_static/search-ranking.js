@@ -3,7 +3,7 @@
 "use strict";
 
 globalThis.BookSearch = (() => {
-  const { parts, split, stems, telling, whole } = SearchWords;
+  const { FILLER, parts, split, stems, telling, whole } = SearchWords;
   // A word with the space before it, or a mark: what snippets are cut from.
   const TOKEN = / ?[\p{L}\p{N}]+(?:[-_'’][\p{L}\p{N}]+)*|./gsu;
   // Of a title, its terms, what else is bold, the text, the page's title.
@@ -12,12 +12,15 @@ globalThis.BookSearch = (() => {
   const SATURATION = 4;
   const RESULTS = 50;
   const WEAK = 0.1; // of the best score
+  const LITTLE = 0.15; // what a word of every question counts
   const LENGTH = 30; // of a snippet, in words and punctuation marks
   const BEFORE = 8; // of these may stand before the first word that was found
   const END = /[.?!]$/;
 
   const line = (list) => ` ${list.join(" ")} `;
   const phrase = (text) => line(telling(split(text).flatMap(parts)));
+  const plainly = (text) => line(telling(split(text).map(whole)));
+  const oneWord = (text) => plainly(text).replaceAll(" ", "");
 
   // Do two words differ in one letter, or in two that are exchanged?
   function alike(a, b) {
@@ -99,29 +102,35 @@ globalThis.BookSearch = (() => {
         const [url, label] = pages[page];
         return { url, label, anchor, weight, fields, texts, title, terms };
       });
-      this.aliases = Object.entries(aliases).map((pair) => pair.map(phrase));
-      this.called = new Map(Object.values(aliases).map((x) => [phrase(x), x]));
+      this.aliases = Object.entries(aliases).flatMap(([name, called]) => {
+        const forms = new Set([plainly(name), phrase(name)]);
+        return [...forms].map((form) => ({ form, name, called }));
+      });
+      const forms = this.aliases.map(({ form }) => form.trim().split(" "));
+      this.typed = new Set(forms.flat());
       this.post();
       this.spell();
       this.settle();
     }
 
-    // An entry of the glossary is at home where the book explains its term.
+    // An entry of the glossary is at home where the book has its term in bold.
     settle() {
-      const explained = new Map();
-      const isEntry = ({ anchor }) => anchor.startsWith("term-");
-      const each = (use) => this.sections.forEach((section, id) => {
-        const names = section.terms.toLowerCase().split("; ").filter(Boolean);
-        use(names, id, isEntry(section));
-      });
-      each((names, id, entry) => {
-        if (!entry) names.forEach((n) => explained.has(n) || explained.set(n, id));
+      const bold = new Map();
+      const entries = [];
+      const listed = (text) => text.toLowerCase().split("; ").filter(Boolean);
+      this.sections.forEach(({ anchor, texts }, id) => {
+        const [, terms, others] = texts.map(listed);
+        if (anchor.startsWith("term-")) return entries.push([id, terms]);
+        for (const name of [...terms, ...others]) {
+          if (!bold.has(name)) bold.set(name, []);
+          bold.get(name).push(id);
+        }
       });
       this.homes = new Map();
-      each((names, id, entry) => {
-        const name = entry && names.find((one) => explained.has(one));
-        if (name) this.homes.set(id, explained.get(name));
-      });
+      for (const [id, names] of entries) {
+        const homes = names.flatMap((name) => bold.get(name) || []);
+        if (homes.length) this.homes.set(id, homes);
+      }
     }
 
     // In which sections each word stands, and how much it means there: more
@@ -170,40 +179,47 @@ globalThis.BookSearch = (() => {
     // The query as it stands, and as the book would say it. `missing` gets what
     // the book does not have, with what it has instead.
     readings(query, missing) {
-      const typed = split(query);
+      const corrected = split(query).map((w) => this.corrected(w, missing));
+      const typed = corrected.flatMap(split);
       const inParts = (word) => {
         const list = parts(word);
         return this.lacks(line(list)) ? [whole(word)] : list;
       };
-      const found = [typed.map(whole), typed.flatMap(inParts)].map((list) => {
-        return line(telling(list));
-      });
-      for (const [name, meaning] of this.aliases) {
+      const plain = line(telling(typed.map(whole)));
+      const found = [plain, line(telling(typed.flatMap(inParts)))];
+      found.push(...this.joined(plain));
+      this.renamed(found, missing);
+      return [...new Set(found)].filter((reading) => reading.trim());
+    }
+
+    // Two words in a row are one in the book: "ein sum".
+    joined(reading) {
+      const list = reading.trim().split(" ");
+      const pairs = list.slice(1).map((word, i) => [list[i], word]);
+      return pairs
+        .filter((pair) => this.postings.has(pair.join("")))
+        .map((pair) => reading.replace(line(pair), line([pair.join("")])));
+    }
+
+    // With the book's names for what students type.
+    renamed(found, missing) {
+      for (const { form, name, called } of this.aliases) {
         for (const reading of [...found]) {
-          if (!reading.includes(name) || found.length > 8) continue;
-          found.push(reading.replace(name, meaning));
-          if (this.lacks(name)) missing.set(name, this.called.get(meaning));
+          if (!reading.includes(form) || found.length > 8) continue;
+          found.push(reading.replace(form, phrase(called)));
+          if (this.lacks(form)) missing.set(oneWord(name), [name, called]);
         }
       }
-      for (const reading of found.slice(0, 2)) {
-        const list = reading.trim().split(" ");
-        list.slice(1).forEach((word, i) => {
-          if (!this.postings.has(list[i] + word)) return;
-          found.push(reading.replace(` ${list[i]} ${word} `, line([list[i] + word])));
-        });
-      }
-      const mended = found.map((reading) => {
-        return line(reading.trim().split(" ").map((w) => this.mend(w)));
-      });
-      const said = [...missing.keys()].join("");
-      for (const word of telling(typed.map(whole))) {
-        const other = this.mend(word);
-        const isThere = this.meanings(word, true).size || !this.lacks(phrase(word));
-        if (isThere || said.includes(` ${word} `)) continue;
-        const like = other.split(" ").map((w) => this.spelled.get(w) || w);
-        missing.set(line([word]), other === word ? "" : like.join(" "));
-      }
-      return [...new Set(mended)].filter((reading) => reading.trim());
+    }
+
+    // A typed word, or the nearest if neither the book nor a name has it.
+    corrected(word, missing) {
+      const stem = whole(word);
+      const isBegun = this.meanings(stem, true).size || this.typed.has(stem);
+      if (isBegun || !this.lacks(phrase(word))) return word;
+      const like = this.nearest(word.toLowerCase());
+      missing.set(stem, [word, like]);
+      return like || word;
     }
 
     // Is a word of these in no section?
@@ -218,7 +234,9 @@ globalThis.BookSearch = (() => {
       const note = (word, sure) => found.has(word) || found.set(word, sure);
       if (this.postings.has(typed)) note(typed, 1);
       const base = typed.replace(/(.)\1?(ing|ed)$/, "$1");
-      for (const word of [typed.replace(/(ing|ed)$/, ""), base, `${base}e`]) {
+      const without = typed.replace(/(ing|ed)$/, "");
+      const doubled = `${base}${base.at(-1)}ing`;
+      for (const word of [without, base, `${base}e`, `${typed}ing`, doubled]) {
         if (word.length > 3 && this.postings.has(word)) note(word, 0.7);
       }
       const isBegun = isLast && (typed.length > 1 || !found.size);
@@ -230,17 +248,22 @@ globalThis.BookSearch = (() => {
       return found;
     }
 
-    // A word that the book does not have becomes two that it has, or the
-    // commonest one like it.
-    mend(typed) {
-      if (typed.length < 5 || this.meanings(typed, true).size) return typed;
-      for (let i = 3; i <= typed.length - 3; i++) {
-        const pair = [typed.slice(0, i), typed.slice(i)].map(whole);
-        if (!this.lacks(line(pair))) return pair.join(" ");
+    // Two words of the book that stand together here, or the commonest that is
+    // almost this one, rather with the same first letter; else "".
+    nearest(word) {
+      if (word.length < 4) return "";
+      for (let i = 3; i <= word.length - 3; i++) {
+        const pair = [word.slice(0, i), word.slice(i)];
+        if (!this.lacks(line(pair.map(whole)))) return pair.join(" ");
       }
-      const often = (word) => this.postings.get(word).length;
-      const near = this.known.filter((word) => alike(typed, word));
-      return near.sort((a, b) => often(b) - often(a))[0] || typed;
+      const often = ([stem]) => this.postings.get(stem)?.length || 0;
+      const isSure = ([, other]) => other[0] === word[0];
+      const cut = whole(word);
+      const near = [...this.spelled].filter(([stem, other]) => {
+        return alike(word, other) || alike(cut, stem);
+      });
+      near.sort((a, b) => isSure(b) - isSure(a) || often(b) - often(a));
+      return near.length ? near[0][1] : "";
     }
 
     // How well one typed word fits each section.
@@ -267,27 +290,34 @@ globalThis.BookSearch = (() => {
       typed.forEach((word, i) => {
         const last = i === typed.length - 1;
         const { scores, rarity } = this.scores(word, last, used);
-        all += rarity;
+        const part = FILLER.has(word) ? LITTLE : 1;
+        all += part * rarity;
         for (const [id, score] of scores) {
           const sum = found.get(id) || { score: 0, met: 0 };
-          found.set(id, { score: sum.score + score, met: sum.met + rarity });
+          sum.score += part * score;
+          sum.met += part * rarity;
+          found.set(id, sum);
         }
       });
       for (const [id, { score, met }] of found) {
         const { weight } = this.sections[id];
-        const bonus = this.bonus(id, reading);
+        const bonus = this.bonus(id, reading, used);
         found.set(id, score * (met / all) ** 2 * weight * bonus);
       }
       return found;
     }
 
-    // A section that is called what was asked for is meant.
-    bonus(id, reading) {
+    // A section that is called what was asked for is meant, and one whose title
+    // was asked for with other words perhaps.
+    bonus(id, reading, used) {
       const section = this.sections[id];
       const { title, terms } = section;
       section.names ??= [title, ...terms.split("; ")].map(phrase);
       if (section.names.includes(reading)) return 1.7;
-      return section.names.some((name) => name.includes(reading)) ? 1.25 : 1;
+      const isPart = section.names.some((name) => name.includes(reading));
+      const words = section.names[0].split(" ").filter(Boolean);
+      const isMet = words.length && words.every((word) => used.has(word));
+      return isPart || isMet ? 1.25 : 1;
     }
 
     // The best sections, how many there are, and which words the book lacks.
@@ -300,10 +330,12 @@ globalThis.BookSearch = (() => {
       }
       const meant = new Map(); // what the glossary says, by section
       for (const [entry, score] of [...best]) {
-        const home = this.homes.get(entry);
-        if (home === undefined) continue;
+        const homes = this.homes.get(entry);
+        if (!homes) continue;
+        const own = (id) => best.get(id) || 0;
+        const home = homes.reduce((a, b) => (own(b) > own(a) ? b : a));
         best.delete(entry);
-        if (score <= (best.get(home) || 0)) continue;
+        if (score <= own(home)) continue;
         best.set(home, score);
         meant.set(home, entry);
       }
@@ -313,7 +345,7 @@ globalThis.BookSearch = (() => {
       return {
         results: shown.map(([id]) => this.result(id, used, meant.get(id))),
         total: good.length,
-        missing: [...missing].map(([word, like]) => [word.trim(), like]),
+        missing: [...missing.values()],
       };
     }
 

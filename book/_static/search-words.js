@@ -14,6 +14,16 @@ globalThis.SearchWords = (() => {
       "what when where which who whose why will with you your").split(" "),
   );
 
+  // What a question has besides its subject: it counts for little.
+  const FILLER = new Set(
+    ("actually all any anything between book correct difference down " +
+      "example go going happen just know less long make many mean more much " +
+      "need new not only other over own really same should some take very " +
+      "whole without work")
+      .split(" ")
+      .map(stem),
+  );
+
   // Plurals and American spelling; "cache" and "caches" must become one word,
   // so the last e of a long word goes as well.
   function stem(american) {
@@ -55,5 +65,5 @@ globalThis.SearchWords = (() => {
     return rest.length ? rest : list;
   }
 
-  return { WORD, parts, split, stems, telling, whole };
+  return { FILLER, WORD, parts, split, stems, telling, whole };
 })();

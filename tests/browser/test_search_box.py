@@ -38,6 +38,9 @@ def test_results_come_while_one_types(typed):
     typed.tab.locator(FIELD).fill("einsum")
     expect(typed.tab.locator("#search-list")).to_contain_text("einsum")
     assert options.first.inner_text() != before
+    typed.tab.locator(FIELD).fill("lora")
+    told = "“lora” is not in the book; nearest: low rank."
+    expect(typed.tab.locator(".search-status").first).to_contain_text(told)
     typed.tab.locator(FIELD).fill("")
     expect(options.first).not_to_be_visible()
 

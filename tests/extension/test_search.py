@@ -26,6 +26,8 @@ SLIPS = {
     "initialization": "initialisation",
     "caches": "cache",
     "embeding": "embedding",
+    "ein sum": "einsum",
+    "learnig rate shedule": "learning rate schedule",
 }
 Found = namedtuple("Found", "page anchor weight title terms bold text")
 

@@ -60,6 +60,7 @@
       class: classes("tile", token.length > 1 && "end",
         token !== wanted[t] && "wrong", t >= shown && "later"),
       tabindex: t === chosen ? 0 : -1, "aria-pressed": String(t === chosen),
+      "aria-label": `${sign(token)}, character ${t + 1} of ${tokens.length}`,
       "data-key": `${name ?? "tile"} ${t}` })));
   }
 

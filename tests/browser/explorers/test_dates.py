@@ -150,6 +150,8 @@ def assert_shows(shown, model=None, within=1e-9, **state):
     tokens, p, _ = answer(text, model, pads)  # each token sees those before it
     *_, views = answer(text, model, pads, causal)
     assert tiles(shown).all_inner_texts() == tokens
+    said = f"{tokens[-1]}, character {len(tokens)} of {len(tokens)}"
+    expect(tiles(shown).last).to_have_accessible_name(said)
     heads = torch.cat([views[view].mean(0, keepdim=True), views[view]])
     looks = heads[HEADS.index(state["head"])]
     # What is drawn, and what a screen reader reads.

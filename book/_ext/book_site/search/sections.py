@@ -22,7 +22,13 @@ from ..pages.mathematics import formula
 TEACHING = "book/teach/"
 ERRATA = "book/errata"
 # How much a hit counts, by page and by title.
-PAGES = {TEACHING: 0.35, "book/library": 0.7, "book/bibliography": 0.4}
+PAGES = {
+    TEACHING: 0.35,
+    "book/library_helpers": 0.4,
+    "book/library": 0.7,
+    "book/bibliography": 0.4,
+    "book/notation": 0.6,
+}
 TITLES = {"Exercise ": 0.7, "Summary": 0.6, "Quiz": 0.3, "Next": 0.3}
 ENTRY, EMPTY = 0.9, 0.5
 DEFINED = re.compile(r"^(?:def|class) (\w+)", re.M)
