@@ -16,7 +16,6 @@ from tools.source.taught import MARKER
 
 from ..pages.glossary import PAGE as GLOSSARY
 from ..pages.glossary import bold, find, names
-from ..pages.links import shortened
 from ..pages.mathematics import formula
 
 TEACHING = "book/teach/"
@@ -34,7 +33,9 @@ ENTRY, EMPTY = 0.9, 0.5
 DEFINED = re.compile(r"^(?:def|class) (\w+)", re.M)
 WORK = re.compile(r"(\D+)(\d+)")
 MINUTES = re.compile(r"^\d+ minutes · [^.]*\. ")
-SHORTENED = 160  # characters of a section for teachers
+# Found by their titles: what they say stands elsewhere, or was false.
+TITLED = (TEACHING, ERRATA, "book/library_helpers")
+REPEATED = ("Quiz", "Summary")
 LEFT_OUT = (nodes.Invisible, nodes.literal_block, nodes.math_block)
 ASIDE = {"answer-links", "checks"}
 BOX = ("You need", "Minutes")  # of what a chapter begins with
@@ -133,9 +134,7 @@ class Page:
         parts = [part for part in node[1:] if self.is_text(part)]
         text = MINUTES.sub("", self.reader.text(*parts))
         terms, others = self.strong(parts)
-        if self.document.startswith(TEACHING):
-            text, others = shortened(text, SHORTENED), []
-        elif self.document == ERRATA:  # what was false answers nobody
+        if self.document.startswith(TITLED) or title in REPEATED:
             text, others = "", []
         weight = starting(self.document, PAGES) * starting(title, TITLES)
         return Section(
