@@ -352,7 +352,7 @@ class Spec:
     mistakes: Mapping[str, Callable]
     sizes: Mapping[str, tuple]
     leaves_out: frozenset[str]
-    within: float
+    within: float | Callable[[float], float]
     calls: Callable
     changes: tuple[str, ...]
     also: tuple[Callable, ...]
@@ -431,9 +431,12 @@ class Spec:
         a unit in the last place, that of a product of two inputs. What jumps,
         such as a count, is no rounding.
         """
+        within = self.within
+        if callable(within):
+            within = within(largest(exact))
         dtypes = {x.dtype for x in numbers(inputs) if x.is_floating_point()}
         if not dtypes or not any(map(is_floating, leaves(exact))):
-            return max(self.within, 1e-9 * max(1, largest(exact)))
+            return max(within, 1e-9 * max(1, largest(exact)))
         eps = max(torch.finfo(dtype).eps for dtype in dtypes)
         lots = torch.Generator().manual_seed(0)
         moved = [far(expected, exact), eps * times**2 * largest(exact)]
@@ -443,7 +446,7 @@ class Spec:
                 shake(x, eps, lots)
             moved.append(far(self.given(self.reference, shaken), exact))
         small = [m for m in moved if m <= JUMP * largest(exact)]
-        return max(self.within, ROOM * max(small, default=0.0))
+        return max(within, ROOM * max(small, default=0.0))
 
     def given(self, answer: Callable, inputs: Inputs) -> object:
         """What is compared."""
@@ -492,7 +495,7 @@ def asks(
     *,
     sizes: Mapping[str, tuple] | None = None,
     leaves_out: tuple[str, ...] = (),
-    within: float = 0.0,
+    within: float | Callable[[float], float] = 0.0,
     calls: Callable = lambda answer, *inputs: answer(*inputs),
     changes: tuple[str, ...] = (),
     also: tuple[Callable, ...] = (),
@@ -508,7 +511,8 @@ def asks(
         sizes: the least and largest size of a letter, where it matters; and,
             if the task says it, a function of what is given.
         leaves_out: names of `CASES` that the exercise does not ask for.
-        within: how far an answer may be off in any case.
+        within: how far an answer may be off in any case; or a function that
+            says it by the largest number of what is right.
         calls, changes, also, ways: see `Spec`.
         given: names of numbers in the task, with their possible values.
     """
