@@ -118,7 +118,7 @@ def chunked_delta_rule(
     Float[Tensor, "*lead length d_value"],
     Float[Tensor, "*lead d_head d_value"],
 ]:
-    """As `delta_rule`, by `chunk` tokens at once, which changes nothing.
+    """As `delta_rule`, by `chunk` tokens at once; equal up to rounding.
 
     Source: Yang et al. 2024, section 3.2. From chunk to chunk only the memory
     is passed on.

@@ -17,7 +17,7 @@ from .modern import RMSNorm
 
 
 class DeltaPast:
-    """What a `GatedDeltaNet` keeps of a text: as much after any length.
+    """What a `GatedDeltaNet` keeps of a text: the same amount, always.
 
     Its memory, and the last vectors that went into its convolution.
     """

@@ -101,7 +101,7 @@ def test_it_brings_all_that_colab_may_lack_and_nothing_else():
     trees = map(ast.parse, sources)
     names = {parts[0] for t in trees for parts in imported(t, "a/package")}
     there = {"IPython", "kit", "lib", "matplotlib", "numpy", "torch"}
-    there |= {"huggingface_hub", "transformers"}  # in Colab, asked for there
+    there |= {"transformers"}  # in Colab, asked for there
     needed = names - sys.stdlib_module_names - there
     assert colab.pins(ROOT).keys() == needed
     assert needed <= {*gpu.NEEDED}  # it has no network to fetch them
