@@ -153,6 +153,7 @@
     .visually-hidden { position: absolute; width: 1px; height: 1px;
       overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
     .instead { display: none; }
+    .copies { height: 0; overflow: hidden; }
     .failed { display: contents; }
     @container (max-width: 30rem) {
       .frame { padding: 0.7rem 0.7rem 0.8rem; }
@@ -241,9 +242,8 @@
         this.update();
         this.start = this.value;
         const head = root.firstChild; // its height depends on nothing else
-        const reserve = () => this.reserve(root);
-        new ResizeObserver(reserve).observe(head);
-        document.fonts.ready.then(reserve);
+        const sizes = new ResizeObserver(() => this.reserve(root));
+        document.fonts.ready.then(() => sizes.observe(head));
         this.setAttribute("data-ready", "");
       } catch (error) { // what stands in the page shows again
         root.remove();
@@ -275,12 +275,20 @@
       if (!fullest.length || !this.clientWidth) return;
       root.style.height = "";
       const now = this.value;
-      const heights = [now, ...fullest].map((state) => {
+      const copies = [now, ...fullest].map((state) => {
         this.value = { ...this.start, ...state };
-        return Math.ceil(root.getBoundingClientRect().height);
+        const copy = root.cloneNode(true);
+        for (const input of copy.querySelectorAll("[name]")) {
+          input.removeAttribute("name"); // else the copies share its choice
+        }
+        return copy;
       });
       this.value = now;
-      root.style.height = `${Math.max(...heights)}px`;
+      const all = h("div", { class: "copies" }, ...copies);
+      root.after(all); // measured together: the page is laid out once
+      const heights = copies.map((copy) => copy.getBoundingClientRect().height);
+      all.remove();
+      root.style.height = `${Math.ceil(Math.max(...heights))}px`;
     }
 
     /** Draw from the state; explorers add to it. */
