@@ -215,9 +215,11 @@ globalThis.BookSearch = (() => {
     // A typed word, or the nearest if neither the book nor a name has it.
     corrected(word, missing) {
       const stem = whole(word);
-      const isBegun = this.meanings(stem, true).size || this.typed.has(stem);
-      if (isBegun || !this.lacks(phrase(word))) return word;
-      const like = this.nearest(word.toLowerCase());
+      const typed = word.toLowerCase();
+      const isKnown = this.postings.has(stem) || this.typed.has(stem);
+      const isBegun = this.meanings(typed, true).size; // not by its stem
+      if (isKnown || isBegun || !this.lacks(phrase(word))) return word;
+      const like = this.nearest(typed);
       missing.set(stem, [word, like]);
       return like || word;
     }
