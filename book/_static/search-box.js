@@ -140,6 +140,7 @@ globalThis.SearchBox = (() => {
       list.replaceChildren(...links);
       status.textContent = count(found);
       choose(null);
+      if (panel.hidden) form.closest(".menu")?.scrollTo(0, 0);
       panel.hidden = false;
       field.ariaExpanded = String(links.length > 0);
       place();

@@ -47,6 +47,7 @@ def test_menu_opens_over_a_scrolled_page(window, address, has_scripts):
     phone.mouse.wheel(0, 5000)
     last = phone.locator(".book-nav a").last
     expect_in_view(last)
+    expect_in_view(phone.locator("input[name=q]"))
     phone.keyboard.press("Escape")
     last.wait_for(state="hidden")
     button.dispatch_event("click")  # its own click scrolls the page
@@ -132,12 +133,15 @@ def test_deep_links_land_at_once_and_below_the_bar(tab, address):
     expect(marked).to_have_count(0)
 
 
-def test_theme_button_switches_and_is_remembered(tab):
+def test_theme_button_switches_and_is_remembered(tab, address):
     before = tab.evaluate(GROUND)
     tab.click(".theme-button")
     after = tab.evaluate(GROUND)
     tab.reload()
     assert before != after == tab.evaluate(GROUND)
+    tab.goto(address + "404.html")
+    assert tab.evaluate(GROUND) == after
+    tab.go_back()
     tab.click(".theme-button")
     assert tab.evaluate(GROUND) == before
 
