@@ -33,7 +33,7 @@ ENTRY, EMPTY = 0.9, 0.5
 DEFINED = re.compile(r"^(?:def|class) (\w+)", re.M)
 WORK = re.compile(r"(\D+)(\d+)")
 MINUTES = re.compile(r"^\d+ minutes · [^.]*\. ")
-# Found by their titles: what they say stands elsewhere, or was false.
+# Found by their titles alone: for teachers, what was false, lists of names.
 TITLED = (TEACHING, ERRATA, "book/library_helpers")
 REPEATED = ("Quiz", "Summary")
 LEFT_OUT = (nodes.Invisible, nodes.literal_block, nodes.math_block)
