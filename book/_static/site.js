@@ -47,6 +47,12 @@ async function copy(text, tell) {
   setTimeout(tell, 1500, false);
 }
 
+// The beginning of a page is painted first; layout.html told the rest to wait.
+function goOnWithTheRest() {
+  const { classList } = document.documentElement;
+  requestAnimationFrame(() => setTimeout(() => classList.remove("arriving")));
+}
+
 function switchTheme() {
   const chosen = document.documentElement.dataset;
   const system = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -178,11 +184,12 @@ function addSolutionButtons() {
   heading.after(bar);
 }
 
+goOnWithTheRest();
 const themeButton = document.querySelector(".theme-button");
 themeButton.hidden = false;
 themeButton.addEventListener("click", switchTheme);
 connectMenu();
-showPlace();
+requestAnimationFrame(showPlace);
 letLinksCopy();
 document.addEventListener("click", showSign);
 letKeyboardScroll();

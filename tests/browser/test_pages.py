@@ -104,6 +104,23 @@ def test_it_works_as_a_file(record, site, page):
     assert_whole(record(page, "file"), site)
 
 
+# Which sections of a chapter are laid out now, and which in the first frame.
+LAID_OUT = """[...document.querySelectorAll("main > section > section > h2")]
+  .map((title) => title.checkVisibility({ contentVisibilityAuto: true }))"""
+FIRST_FRAME = f"requestAnimationFrame(() => {{ window.early = {LAID_OUT}; }})"
+
+
+@pytest.mark.parametrize("place", ["", "#padding", "?highlight=mask"])
+def test_what_is_far_below_waits_for_the_first_paint(window, address, place):
+    """But not where a reader goes to a place in it."""
+    tab = window().tab
+    tab.add_init_script(FIRST_FRAME)
+    tab.goto(f"{address}book/04_masks.html{place}")
+    early, count = tab.evaluate("early"), len(tab.evaluate(LAID_OUT))
+    assert early == [True] * 2 + [bool(place)] * (count - 2)
+    assert all(tab.evaluate(LAID_OUT))
+
+
 @pytest.mark.slow
 def test_without_scripts_a_chapter_is_read(window, address):
     tab = window(java_script_enabled=False).tab

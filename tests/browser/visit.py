@@ -29,6 +29,8 @@ ADD_STYLE = """(text) => {
     sheet.replaceSync(text);
     document.adoptedStyleSheets.push(sheet);
 }"""
+# What is laid out after the first paint is there: site.js.
+WHOLE = ":root:not(.arriving)"
 # Boxes tell the keyboard that they scroll one frame after their size changes.
 SETTLE = """
 new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
@@ -70,11 +72,21 @@ class Visit:
 
     def __post_init__(self):
         self.tab.add_init_script(COUNT_SHIFTS)
+        self.tab.goto = self.whole(self.tab.goto)
         self.tab.on("request", lambda r: self.requests.append(r.url))
         self.tab.on("requestfailed", self.note_failure)
         self.tab.on("response", self.note_refusal)
         self.tab.on("console", lambda m: self.messages.append(m.text))
         self.tab.on("pageerror", lambda e: self.messages.append(str(e)))
+
+    def whole(self, goto):
+        """Go to a page, and wait until all of it is laid out."""
+
+        def go(url, **options):
+            goto(url, **options)
+            self.tab.locator(WHOLE).wait_for(state="attached")
+
+        return go
 
     def note_failure(self, request):
         """A page that is left takes its unfinished requests with it."""

@@ -243,7 +243,8 @@
         this.start = this.value;
         const head = root.firstChild; // its height depends on nothing else
         const sizes = new ResizeObserver(() => this.reserve(root));
-        document.fonts.ready.then(() => sizes.observe(head));
+        requestAnimationFrame(() => // asked before, it lays out the page
+          document.fonts.ready.then(() => sizes.observe(head)));
         this.setAttribute("data-ready", "");
       } catch (error) { // what stands in the page shows again
         root.remove();
