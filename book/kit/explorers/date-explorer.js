@@ -8,7 +8,7 @@
   const CAPTIONS = {
     cross: "Each row is a token it writes: where it looks in the text",
     self: "Each row is a token that is written: where it looks in what is " +
-      "written already (hatched: hidden by the mask)",
+      "written already (⊢: the beginning; hatched: hidden by the mask)",
     encoder: "Each row is a character of the text: where it looks",
   };
   const SWITCHES = { positions: "positions", scale: "scale 1/√d_head",
@@ -256,7 +256,7 @@
         .map(([name, words]) => this.toggle(name, words));
       return ["Take something away",
         h("div", { class: "controls" }, switches,
-          this.slider("pads", "PAD behind the text", range(31))),
+          this.slider("pads", "PAD (∅) behind the text", range(31))),
         Object.entries(PARTS).map(([name, words]) =>
           this.heads(name, words))];
     }
