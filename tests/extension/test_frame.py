@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from book._ext.book_site.frame import beside, history, other_pages
+from book._ext.book_site.frame import beside, history, other_pages, page
 from book._ext.book_site.frame.policy import CHARSET, digest, guarded
 from book._ext.book_site.frame.repository import colab, published, repository
 from book._ext.book_site.pages import downloads, glossary
@@ -142,6 +142,16 @@ def test_the_policy_lets_a_page_s_own_scripts_run_and_no_other():
     shown = guarded(page)
     assert f"script-src 'self' {known};" in shown
     assert f"style-src-elem 'self' {digest('a {}')};" in shown
+
+
+def test_the_first_paint_waits_for_the_explorers_at_the_top():
+    near, far = (
+        f'<{name}-explorer data-scripts="core {name}"></{name}-explorer>'
+        for name in ("plane", "mask")
+    )
+    body = f"<h2>A</h2>{near}<h2>B</h2>{near}<h2>C</h2>{far}"
+    wanted = [("core", True), ("plane", True), ("mask", False)]
+    assert page.explorers(body) == wanted
 
 
 def test_a_symbol_is_said_in_letters():

@@ -243,8 +243,12 @@
         this.start = this.value;
         const head = root.firstChild; // its height depends on nothing else
         const sizes = new ResizeObserver(() => this.reserve(root));
-        requestAnimationFrame(() => // asked before, it lays out the page
-          document.fonts.ready.then(() => sizes.observe(head)));
+        requestAnimationFrame(async() => { // before, it lays out the page
+          const { top } = this.getBoundingClientRect();
+          await document.fonts.ready;
+          if (top < innerHeight) sizes.observe(head);
+          else setTimeout(() => sizes.observe(head)); // after the first paint
+        });
         this.setAttribute("data-ready", "");
       } catch (error) { // what stands in the page shows again
         root.remove();

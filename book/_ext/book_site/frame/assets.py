@@ -8,8 +8,8 @@ import imagesize
 from PIL import Image
 
 # Text is painted once, in its own typeface, however slow the line. A script
-# in layout.html knows the fonts inside by their `font-display: swap`. Those of
-# KaTeX lie there without hints (pyftsubset --no-hinting), as the text's own do.
+# in layout.html knows the fonts inside by their `font-display: swap`. Of KaTeX
+# they lie here without hints (pyftsubset --no-hinting), as the text's own do.
 BUNDLES = {
     "book.css": ["custom.css", "page.css"],
     "katex/math.css": ["katex/katex.min.css"],

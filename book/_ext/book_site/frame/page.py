@@ -115,6 +115,15 @@ def neighbours(app, pagename: str) -> dict:
     }
 
 
+def explorers(body: str) -> list[tuple[str, bool]]:
+    """Their scripts, and whether the first paint waits for each.
+
+    That of one below the second section does not.
+    """
+    near = scripts_of("<h2".join(body.split("<h2")[:3]))
+    return [(name, name in near) for name in scripts_of(body)]
+
+
 def prepare_page(app, pagename, templatename, context, doctree):
     """Give the templates what they show; runs once for every page."""
     body = context.get("body", "")
@@ -130,7 +139,7 @@ def prepare_page(app, pagename, templatename, context, doctree):
         "hero": hero(),
         "has_math": 'class="math' in body,
         "scripts_here": [name for name in SCRIPTS if SCRIPTS[name] in body],
-        "explorers": scripts_of(body),
+        "explorers": explorers(body),
         "book_toctree": tree.replace(' role="heading"', ""),
         "page_toc": toc if toc.count("<li>") > 2 else "",
     }
