@@ -14,33 +14,24 @@ from lib.transformer import Transformer, TransformerConfig
 from tools.source.taught import ROOT, homes, write_page
 
 PAGE = Path("book", "shapes.md")
-TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
 HEAD = """\
 # Shapes on one page
 
-Every tensor of one forward pass, in order. This page is written by the
-program that it describes: a model with {sizes} reads {batch} sentences,
-and each line below was recorded on the way.
-{model} shows the same on a drawing, and
-[the page of notation](notation.md) says what the words mean.
+The axes of every tensor in one forward pass, as a program recorded them:
+{sizes}.
+{model} shows the same pass on a drawing.
 
 `s_len` is the length of the source, `t_len` of the target, `vocab` the
-number of target tokens. An axis of size 1 stands for "the same for all". Of
-each stack the first block is shown; the others repeat its shapes."""
-# Each stage with its title and the modules that the chapters to read teach.
-STAGES = {
-    "source": ("Source", "embedding", "positions"),
-    "self-attention": ("Encoder: self-attention", "heads", "encoder"),
-    "feed-forward": ("{side}: feed-forward", "layers"),
-    "encoder": ("Memory", "encoder"),
-    "target": ("Target, shifted by one", "embedding", "positions"),
-    "causal attention": (
-        "Decoder: causal self-attention", "masks", "decoder",
-    ),
-    "cross-attention": ("Decoder: cross-attention", "decoder"),
-    "decoder": ("After the last block", "decoder"),
-    "output": ("Scores", "transformer"),
-}  # fmt: skip
+number of target tokens; [the page of notation](notation.md) has the other
+words. An axis of size 1 stands for "the same for all". Of each stack the first
+block is shown; the others repeat its shapes."""
+# What the chapters to read about each part teach.
+TAUGHT = {
+    "Into the stacks": ("embedding", "positions"),
+    "Attention": ("masks", "heads", "encoder", "decoder"),
+    "Feed-forward": ("layers",),
+    "Out of the stacks": ("encoder", "decoder", "transformer"),
+}
 
 
 def link(module: str, word: str = "chapter") -> str:
@@ -49,14 +40,16 @@ def link(module: str, word: str = "chapter") -> str:
     return f"[{word} {int(homes()[module].name[:2])}]({name})"
 
 
-def heading(stage: str, side: str) -> str:
-    """The title of a stage, and links to the chapters that explain it."""
-    title, *modules = STAGES[stage]
-    links = ", ".join(link(module) for module in modules)
-    return (
-        f"\n## {title.format(side=side)}\n\nSee {links}.\n\n"
-        "| Tensor | Axes | Sizes |\n| --- | --- | --- |"
-    )
+def part(title: str, columns: dict[str, list], names: dict) -> str:
+    """A table: a row for each tensor, a column for each stage."""
+    links = ", ".join(link(module) for module in TAUGHT[title])
+    rows = [("Tensor", *columns), ["---"] * (1 + len(columns))]
+    for steps in zip(*columns.values(), strict=True):
+        (tensor,) = {step.tensor for step in steps}
+        axes = (shapes.in_words(step.shape, names) for step in steps)
+        rows.append((tensor, *axes))
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"\n## {title}\n\nSee {links}.\n\n{lines}"
 
 
 def page() -> str:
@@ -76,20 +69,31 @@ def page() -> str:
     target = torch.randint(4, 13, (3, 5))
     steps = shapes.trace(model, source, target)
     names = shapes.words(model, source, target)
-    sizes = ", ".join(
-        f"{name} {size}" for size, name in names.items() if size > 6
+    *sizes, last = (f"`{n}` {size}" for size, n in names.items() if size > 1)
+    stages = groupby(steps, key=lambda step: step.where)
+    # The parts in the order in which they run.
+    # fmt: off
+    (
+        source, itself, wide, memory,
+        target, causal, across, wider, states, logits,
+    ) = (list(stage) for _, stage in stages)
+    # fmt: on
+    parts = (
+        {"Source": source, "Target, shifted by one": target},
+        {
+            "Encoder": itself,
+            "Decoder, causal": causal,
+            "Decoder, cross": across,
+        },
+        {"Encoder": wide, "Decoder": wider},
+        {"Axes": [*memory, *states, *logits]},
     )
-    model_link = link("transformer", "Chapter")
-    lines = [HEAD.format(sizes=sizes, batch=len(source), model=model_link)]
-    side = "Encoder"
-    for stage, group in groupby(steps, key=lambda step: step.where):
-        side = "Decoder" if stage == "target" else side
-        lines.append(heading(stage, side))
-        for step in group:
-            numbers = TIMES.join(map(str, step.shape))
-            axes = shapes.in_words(step.shape, names)
-            lines.append(f"| {step.tensor} | {axes} | {numbers} |")
-    return "\n".join(lines) + "\n"
+    head = HEAD.format(
+        sizes=f"{', '.join(sizes)} and {last}",
+        model=link("transformer", "Chapter"),
+    )
+    tables = (part(t, p, names) for t, p in zip(TAUGHT, parts, strict=True))
+    return "\n".join([head, *tables]) + "\n"
 
 
 if __name__ == "__main__":
