@@ -3,7 +3,7 @@
 "use strict";
 
 globalThis.BookSearch = (() => {
-  const { FILLER, parts, split, stems, telling, whole } = SearchWords;
+  const { FILLER, STOP, parts, split, stems, telling, whole } = SearchWords;
   // A word with the space before it, or a mark: what snippets are cut from.
   const TOKEN = / ?[\p{L}\p{N}]+(?:[-_'’][\p{L}\p{N}]+)*|./gsu;
   // Of a title, its terms, what else is bold, the text, the page's title.
@@ -161,11 +161,12 @@ globalThis.BookSearch = (() => {
       });
     }
 
-    // As a reader would write each word, for addresses.
+    // As a reader would write each word, for addresses and against slips.
     spell() {
       this.known = [...this.postings.keys()];
       this.spelled = new Map();
-      for (const word of [...this.stems.keys()].flatMap(split)) {
+      const typed = this.aliases.map(({ name }) => name);
+      for (const word of [...this.stems.keys(), ...typed].flatMap(split)) {
         const stem = whole(word);
         if (!this.spelled.has(stem)) this.spelled.set(stem, word.toLowerCase());
       }
@@ -188,6 +189,7 @@ globalThis.BookSearch = (() => {
       const plain = line(telling(typed.map(whole)));
       const found = [plain, line(telling(typed.flatMap(inParts)))];
       found.push(...this.joined(plain));
+      if (/\p{L}->/u.test(query)) found.push(line(["einsum"])); // an equation
       this.renamed(found, missing);
       return [...new Set(found)].filter((reading) => reading.trim());
     }
@@ -216,7 +218,8 @@ globalThis.BookSearch = (() => {
     corrected(word, missing) {
       const stem = whole(word);
       const typed = word.toLowerCase();
-      const isKnown = this.postings.has(stem) || this.typed.has(stem);
+      const isKnown =
+        STOP.has(stem) || this.postings.has(stem) || this.typed.has(stem);
       const isBegun = this.meanings(typed, true).size; // not by its stem
       if (isKnown || isBegun || !this.lacks(phrase(word))) return word;
       const like = this.nearest(typed);
@@ -319,7 +322,7 @@ globalThis.BookSearch = (() => {
       const isPart = section.names.some((name) => name.includes(reading));
       const words = section.names[0].split(" ").filter(Boolean);
       const isMet = words.length && words.every((word) => used.has(word));
-      return isPart || isMet ? 1.25 : 1;
+      return isPart || isMet ? 1.5 : 1;
     }
 
     // The best sections, how many there are, and which words the book lacks.

@@ -9,9 +9,10 @@ globalThis.SearchWords = (() => {
   const WORD = /[\p{L}\p{N}]+(?:[_'’-][\p{L}\p{N}]+)*/gu;
   const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu;
   const STOP = new Set(
-    ("a am an and are be by can did do does for from get has have how i if " +
-      "in is it its me my of on or so t that the there this to use was we " +
-      "what when where which who whose why will with you your").split(" "),
+    ("a about am an and are be but by can cant could did do does doesnt dont " +
+      "for from get has have he how i if im in is isnt it its like me my of " +
+      "on or she so t than that the them then there they this to use was we " +
+      "what when where which who whose why will with would you your").split(" "),
   );
 
   // What a question has besides its subject: it counts for little.
@@ -65,5 +66,5 @@ globalThis.SearchWords = (() => {
     return rest.length ? rest : list;
   }
 
-  return { FILLER, WORD, parts, split, stems, telling, whole };
+  return { FILLER, STOP, WORD, parts, split, stems, telling, whole };
 })();

@@ -22,9 +22,9 @@ TEACHING = "book/teach/"
 ERRATA = "book/errata"
 # How much a hit counts, by page and by title.
 PAGES = {
-    TEACHING: 0.35,
+    f"{TEACHING}chapter_": 0.7,
     "book/library_helpers": 0.4,
-    "book/library": 0.7,
+    "book/library": 0.55,
     "book/bibliography": 0.4,
     "book/notation": 0.6,
 }
@@ -35,6 +35,8 @@ WORK = re.compile(r"(\D+)(\d+)")
 MINUTES = re.compile(r"^\d+ minutes · [^.]*\. ")
 # Found by their titles alone: for teachers, what was false, lists of names.
 TITLED = (TEACHING, ERRATA, "book/library_helpers")
+# Found as pages alone: their sections are called the same everywhere.
+WHOLE = (f"{TEACHING}chapter_", ERRATA)
 REPEATED = ("Quiz", "Summary")
 LEFT_OUT = (nodes.Invisible, nodes.literal_block, nodes.math_block)
 ASIDE = {"answer-links", "checks"}
@@ -189,7 +191,8 @@ def sections(document: str, doctree: nodes.document, known: dict):
         known: each name of a term, with all names of that term.
     """
     page = Page(document, known)
-    for node in doctree.findall(nodes.section):
+    found = [*doctree.findall(nodes.section)]
+    for node in found[:1] if document.startswith(WHOLE) else found:
         section = page.section(node)
         if len(section.title) > 1:  # no letter of the alphabet
             yield section
