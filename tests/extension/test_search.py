@@ -29,6 +29,8 @@ SLIPS = {
     "embeding": "embedding",
     "ein sum": "einsum",
     "learnig rate shedule": "learning rate schedule",
+    "back propogation": "backpropagation",
+    "bhqd,bhkd->bhqk": "einsum",
 }
 Found = namedtuple("Found", "page anchor weight title terms bold text")
 

@@ -17,9 +17,9 @@ PAGE = Path("book", "shapes.md")
 HEAD = """\
 # Shapes on one page
 
-The axes of every tensor in one forward pass, as a program recorded them:
-{sizes}.
-{model} shows the same pass on a drawing.
+The axes of every tensor in one forward pass, as a program recorded them. All
+sizes differed, so each told its axis: {sizes}.
+{model} shows such a pass on a drawing.
 
 `s_len` is the length of the source, `t_len` of the target, `vocab` the
 number of target tokens; [the page of notation](notation.md) has the other
