@@ -131,8 +131,8 @@ model: .venv/.chapters ## 3 minutes | train the date model of chapters 11 to 14 
 weights: .venv/.chapters ## 5 s | the date model as the page loads it, from book/data
 	PYTHONPATH=book $(BIN)/python -m tools.editions.weights
 
-ablations: .venv/.chapters ## 30 minutes | train without one ingredient after the other
-	PYTHONPATH=book $(BIN)/python -m benchmarks ablations bags reasons cheaper
+ablations: .venv/.chapters ## 35 minutes | train without one ingredient after the other
+	PYTHONPATH=book $(BIN)/python -m benchmarks ablations bags reasons cheaper lab
 
 project: .venv/.chapters ## | what a project earns (PROJECT=1 FILE=mine.py)
 	PYTHONPATH=book $(BIN)/python -m kit.projects $(PROJECT) $(FILE)

@@ -163,7 +163,7 @@ def notebook(name):
 def soup_of(path):
     """A page to be searched, once parsed."""
     text = COLOURED.sub(r"\1", MATHML.sub("", path.read_text()))
-    return BeautifulSoup(text, "html.parser")
+    return BeautifulSoup(text, "lxml")
 
 
 @functools.cache

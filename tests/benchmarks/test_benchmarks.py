@@ -21,6 +21,7 @@ from benchmarks import (
     date_model,
     depth,
     hops,
+    lab,
     reasons,
     records,
     timing,
@@ -50,10 +51,11 @@ SHORT = {
     },
     "costs": {"LENGTHS": [128, 256], "ROUNDS": 1},
     "depth": {"DEPTHS": [2, 6], "SEEDS": 2},
+    "lab": {"KINDS": {"short": {**lab.KINDS["never norm"], "steps": 9}}},
 }
 ON_DATES = "dates decoder_only ablations cheaper reasons bags".split()
 SHORT |= dict.fromkeys(ON_DATES, TRAINED)
-QUICK = ("matrix_product", "attention_layouts", "decoding", "costs", "depth")
+QUICK = "matrix_product attention_layouts decoding costs depth lab".split()
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The PyTorch API of nested tensors"
 )
@@ -109,6 +111,12 @@ def test_a_short_run_writes_what_the_committed_files_have(run, name):
     for made, record in run(name).items():
         assert paths(stored[made]) | WHERE <= paths(record), made
         assert record["threads"] == 1
+
+
+@pytest.mark.slow
+def test_the_models_of_the_lab_come_out_as_the_file_says():
+    """The page trains one of each five."""
+    assert lab.record()["runs"] == load(records.RESULTS / "lab.json")["runs"]
 
 
 def test_candidates_take_turns_and_a_ratio_is_the_median_of_rounds():

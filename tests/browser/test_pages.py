@@ -8,11 +8,19 @@ import pytest
 
 from tests.browser.record import Recorder
 from tests.browser.visit import CHAPTER, HERE
-from tests.built import KINDS, NOTEBOOKS, PAGES, notebook, quickly, served
+from tests.built import (
+    CHAPTERS,
+    KINDS,
+    NOTEBOOKS,
+    PAGES,
+    notebook,
+    quickly,
+    served,
+)
 
 BY_KIND = quickly(PAGES, KINDS.__contains__)
 CHAPTERS_TOO = quickly(
-    PAGES, lambda page: page in KINDS or page[:-5] in NOTEBOOKS
+    PAGES, lambda page: page in KINDS or page[:-5] in CHAPTERS
 )
 PHONE = pytest.mark.parametrize("page", CHAPTERS_TOO)
 DESKTOP = pytest.mark.parametrize("page", BY_KIND)

@@ -142,7 +142,8 @@ def test_what_a_known_mistake_gives_is_recognised(task, draws, asked_once):
     from kit.exercises import Draw, Wrong, judge
 
     asked, missed = description(task), []
-    for hint, mistake in known_mistakes(task).items():
+    known = known_mistakes(task).items()
+    for _, (hint, mistake) in zip(draws(3, 100), known, strict=False):
         for seed in draws(1, 20):
             with pytest.raises(Wrong) as found:
                 judge(asked, mistake, Draw(seed, **asked.numbers(0)))

@@ -46,6 +46,7 @@ def publish(bare: Path, root: Path = ROOT) -> Place:
     git("init", "-q", "--bare", f"--initial-branch={EDITION}", bare)
     git(*tree, "-C", root, "add", "--all")
     git(*tree, "commit", "-q", "-m", "The working tree")
+    git(*tree, "repack", "-adq")  # or each clone would pack it anew
     return Place(bare.resolve().as_uri(), EDITION)
 
 

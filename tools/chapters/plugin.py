@@ -1,10 +1,13 @@
 """pytest plugin (`-p tools.chapters.plugin`): nbval, made to fit a book.
 
 nbval runs the cells. This plugin replaces its comparison by `compare`, and
-starts its kernels so that several can start at once.
+starts its kernels so that several can start at once, and each in no time.
 """
 
+import os
 import re
+import signal
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +17,7 @@ import nbval.plugin
 import pytest
 from jupyter_client.manager import KernelManager
 
+from tools.chapters import kernels
 from tools.chapters.compare import outputs_difference
 
 REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements.txt"
@@ -40,9 +44,10 @@ class Kernel(nbval.kernel.RunningKernel):
             transport="ipc",
             connection_file=f"{self.sockets.name}/kernel.json",
         )
+        self.km.write_connection_file()
+        self.process = kernels.forked(self.km, folder)
+        self.kc = self.km.client(parent=None)  # which did not start it
         try:
-            self.km.start_kernel(cwd=folder)
-            self.kc = self.km.client()
             self.kc.start_channels()
             self.kc.wait_for_ready(timeout=timeout)
             self._ensure_iopub_up()
@@ -51,10 +56,18 @@ class Kernel(nbval.kernel.RunningKernel):
             self.stop()
             raise
 
+    def is_alive(self):
+        return self.process.is_alive()
+
+    def interrupt(self):
+        os.kill(self.process.pid, signal.SIGINT)
+
     def stop(self):
-        """Stop the kernel, also one that has never run."""
-        if hasattr(self, "kc") and hasattr(self, "km"):
-            super().stop()
+        """Stop the kernel and what it has started."""
+        self.kc.stop_channels()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.join()
         self.sockets.cleanup()
 
 

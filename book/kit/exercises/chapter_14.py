@@ -138,45 +138,44 @@ def drawn_texts(draw, case, rows):
         model = writer(draw, case)
         source = draw.ids(6, 12, rows, 7)
         source[::2, 2:] = model.config.pad_id
-        texts, others = (
-            [written(model, sees(model, row), 10) for row in source]
-            for sees in (real, all_of)
-        )
+        texts = written(model, source, 10)
         lengths = [len(text) for text in texts]
-        if min(lengths) < 9 and max(lengths) == 10 and texts != others:
+        if min(lengths) > 8 or max(lengths) < 10:
+            continue
+        if texts != written(model, source, 10, all_of):
             ends = [length < 9 for length in lengths]
             return model, source, ends
 
 
-def real(model, row):
-    return row[row != model.config.pad_id]
+def real(model, source):
+    return model.source_mask(source)
 
 
-def all_of(model, row):
-    return row
+def all_of(model, source):
+    return None
 
 
-def written(model, source, limit, goes_on=False):
-    """What greedy decoding writes for one source, with no cache."""
-    c = model.config
-    memory, ids = model.encode(source[None]), [c.bos_id]
-    while len(ids) <= limit and (goes_on or ids[-1] != c.eos_id):
-        row = torch.tensor([ids], device=device())
-        logits = model.decode(row, memory)[0, -1]
-        logits[[c.pad_id, c.bos_id]] = -math.inf
-        ids.append(logits.argmax().item())
-    return ids[1:]
+def written(model, source, limit, sees=real, goes_on=False):
+    """What greedy decoding writes for each source, with no cache."""
+    c, memory = model.config, model.encode(source)
+    ids = torch.full((len(source), 1), c.bos_id, device=device())
+    for _ in range(limit):
+        logits = model.decode(ids, memory, None, sees(model, source))[:, -1]
+        logits[:, [c.pad_id, c.bos_id]] = -math.inf
+        ids = torch.cat([ids, logits.argmax(-1, keepdim=True)], 1)
+    texts = ids[:, 1:].tolist()
+    return texts if goes_on else [up_to(c.eos_id, text) for text in texts]
+
+
+def up_to(eos, text):
+    return text[: text.index(eos) + 1] if eos in text else text
 
 
 def texts(sees=real, more=0, goes_on=False, then=lambda model, texts: texts):
-    """The texts of all sources, each written by itself."""
+    """The texts of all sources."""
 
     def write_and_drop(model, source, limit):
-        rows = [sees(model, row) for row in source]
-        return then(
-            model,
-            [written(model, row, limit + more, goes_on) for row in rows],
-        )
+        return then(model, written(model, source, limit + more, sees, goes_on))
 
     return write_and_drop
 
@@ -388,7 +387,7 @@ def guesses(draw, case):
     c, asked = model.config, []
     usual = {*range(6)} - {c.pad_id, c.bos_id, c.eos_id}
     for row in source:
-        text = written(model, real(model, row), draw.whole(3, 8))
+        [text] = written(model, row[None], draw.whole(3, 8))
         for place in range(len(text) + 1):
             guess = list(text)
             if place < len(text):
@@ -424,8 +423,8 @@ def agreeing(
     def accepted(model, source, guess):
         c = model.config
         ids = torch.tensor([[c.bos_id] * begin + guess], device=device())
-        memory = model.encode(sees(model, source[0])[None])
-        logits = model.decode(ids, memory)[0]
+        memory, may_see = model.encode(source), sees(model, source)
+        logits = model.decode(ids, memory, None, may_see)[0]
         if not may_be_any:
             logits[:, [c.pad_id, c.bos_id]] = -math.inf
         best = logits.argmax(-1).tolist()

@@ -4,6 +4,7 @@ Loss, every gradient and ten steps of Adam, with each part taken away; what
 the date model says is asked in test_dates.py.
 """
 
+import json
 import math
 from dataclasses import asdict
 
@@ -20,7 +21,8 @@ from tests.built import first_quick
 
 RATE, STEPS = 0.01, 10
 # Loss and gradients of the first batch; then ten steps, with their losses.
-RUN = """({ kind, config, change, weights, batches }) => {
+RUN = """(text) => {
+  const { kind, config, change, weights, batches } = JSON.parse(text);
   const { Adam } = globalThis.Trainer;
   const model = new Engine[kind](config, Object.fromEntries(
     Object.entries(weights).map(([name, [shape, data]]) =>
@@ -34,7 +36,7 @@ RUN = """({ kind, config, change, weights, batches }) => {
     adam.step(RATE);
     return loss;
   });
-  return { grads, losses, after: all("data") };
+  return JSON.stringify({ grads, losses, after: all("data") });
 }""".replace("RATE", str(RATE))
 READER = {"vocab_size": 11, "layers": 2, "heads": 4}
 PAIR = {
@@ -81,16 +83,14 @@ def run(page, kind, config, change, model, batches):
     ]
     for batch in sent:
         batch["answers"] = [-1 if a == ANY else a for a in batch["answers"]]
-    found = page.evaluate(
-        RUN,
-        {
-            "kind": kind,
-            "config": config,
-            "change": change,
-            "weights": weights,
-            "batches": sent,
-        },
-    )
+    given = {
+        "kind": kind,
+        "config": config,
+        "change": change,
+        "weights": weights,
+        "batches": sent,
+    }
+    found = json.loads(page.evaluate(RUN, json.dumps(given)))
 
     def loss_of(batch):
         inputs = [ids for name, ids in batch.items() if name != "answers"]

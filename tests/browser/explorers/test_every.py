@@ -80,7 +80,7 @@ def test_its_height_stays_under_the_hand(explorer, name, show, width, few):
     if why := getattr(MODULES[name], "GROWS", ""):
         pytest.skip(why)
     shown = show(explorer, width=width)
-    assert shown.probe("restless", few(150, 30), width) == []
+    assert shown.probe("restless", few(150, 10), width) == []
     high = shown.element.bounding_box()["height"]
     for state in FULLEST[name]:
         shown.set(**state)
