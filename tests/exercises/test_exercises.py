@@ -92,7 +92,7 @@ def test_a_right_answer_is_right(task, draws, asked_once):
     answers = {"stands in the book": task.solution} | others
     kind = getattr(description(task).examine, "__qualname__", "")
     is_hunt = kind.startswith("hunts.")
-    for how, answer in answers.items():
+    for _, (how, answer) in zip(draws(2, 100), answers.items(), strict=False):
         # An edge is rarely met; a hunt tries dozens in each draw.
         seeds = draws(1, 20 if is_hunt else 200)
         for found in outcomes(task, answer, seeds):
@@ -127,7 +127,7 @@ def test_a_stub_is_not_started(task):
 def test_a_mistake_gets_its_hint(task, draws):
     missed = []
     known = wrong_answers(task).items()
-    for _, (name, (wanted, answer)) in zip(draws(2, 100), known, strict=False):
+    for _, (name, (wanted, answer)) in zip(draws(1, 100), known, strict=False):
         missed += [
             f"{name}, with seed {seed}, is told: {hint or 'right'}"
             for seed, hint in enumerate(told(task.name, answer, draws(1, 3)))
@@ -143,7 +143,7 @@ def test_what_a_known_mistake_gives_is_recognised(task, draws, asked_once):
 
     asked, missed = description(task), []
     known = known_mistakes(task).items()
-    for _, (hint, mistake) in zip(draws(3, 100), known, strict=False):
+    for _, (hint, mistake) in zip(draws(2, 100), known, strict=False):
         for seed in draws(1, 20):
             with pytest.raises(Wrong) as found:
                 judge(asked, mistake, Draw(seed, **asked.numbers(0)))

@@ -170,6 +170,7 @@ def test_what_is_taken_out_is_out_at_once(shown):
     until(shown.page, f"{READY}?.step === 0")
 
 
+@pytest.mark.slow
 def test_two_runs_of_one_seed_differ_by_the_part(shown):
     trained(shown, first=SHORT, two=True)
     same = "((e) => e.runs.map((run) => run.last.right))"
