@@ -52,12 +52,18 @@ class Entry:
 
 def contents(root: Path = ROOT) -> list[Entry]:
     """The pages of the book, in order, the title page first."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    toc = parsed((root / "_toc.yml").read_text(encoding="utf-8"))
     entries = [Entry(toc["root"])]
     for number, part in enumerate(toc.get("parts", []), start=1):
         caption = part.get("caption", "")
         entries += [Entry(name, number, caption) for name in toc_files(part)]
     return entries
+
+
+@cache
+def parsed(toc: str) -> dict:
+    """Asked for a hundred times by the tests, and parsed once."""
+    return yaml.safe_load(toc)
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:

@@ -16,6 +16,7 @@ from tests.built import first_quick
 PAGE = "book/lab.html"
 SHORT = {"task": "lookup", "length": 7, "steps": 200, "batch": 32, "seed": 2}
 ELEMENT = "document.querySelector('lab-explorer')"
+FEW = SHORT | {"batch": 8}  # it learns less, in less time
 READY = f"{ELEMENT}?.runs?.[0].last"
 DONE = f"{READY}?.finished && !{ELEMENT}.running"
 # All that a run has told: {task: …} to its losses and rows that are right.
@@ -127,8 +128,8 @@ def test_a_task_is_the_notebooks(shown, name):
 
 def test_a_run_is_that_of_its_seed_and_the_result_is_said(shown):
     """On the page's own thread, as in a file; nothing is prepared."""
-    trained(shown, first=SHORT | {"never": ["norm"]})
-    alone = shown.page.evaluate(RUN, SHORT | {"never": ["norm"]})
+    trained(shown, first=FEW | {"never": ["norm"]})
+    alone = shown.page.evaluate(RUN, FEW | {"never": ["norm"]})
     told = shown.page.evaluate(TOLD)
     assert told["losses"] == alone["losses"]
     assert told["right"] == alone["right"]
@@ -183,13 +184,13 @@ def test_two_runs_of_one_seed_differ_by_the_part(shown):
 
 def test_the_page_trains_in_a_worker_as_on_its_own(lab, root):
     """On a server and, where a page may start no Worker, in a file."""
-    tab = lab(root=root)
+    tab = lab(HASH.replace("batch=32", "batch=8"), root)
     tab.get_by_role("button", name="Train").click()
     until(tab, DONE)
     told = tab.evaluate(TOLD)
     assert told == {
         name: value
-        for name, value in tab.evaluate(RUN, SHORT).items()
+        for name, value in tab.evaluate(RUN, FEW).items()
         if name in told
     }
     assert bool(tab.workers) == root.startswith("http")
@@ -322,7 +323,7 @@ def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
 @pytest.mark.parametrize("width", first_quick([360, 1100]))
 def test_nothing_moves_while_it_trains(show, width):
     shown = show(sample(), width=width)
-    shown.set(first=SHORT, second={"never": ["norm"], "taken": []}, two=True)
+    shown.set(first=FEW, second={"never": ["norm"], "taken": []}, two=True)
     until(shown.page, READY)
     shown.page.evaluate(f"""() => {{
       globalThis.heights = new Set();
@@ -356,7 +357,7 @@ def test_it_rests_where_nobody_looks(shown):
 
 def test_a_small_one_asks_one_question(show):
     shown = show(
-        small_lab("Does it need a choice?", SHORT, {"never": ["choice"]})
+        small_lab("Does it need a choice?", FEW, {"never": ["choice"]})
     )
     assert shown.text(".title") == "Does it need a choice?"
     assert [b for b in shown.all("button")] == ["Start again", "Train"]
