@@ -15,7 +15,8 @@ from pytest import MonkeyPatch
 
 ROOT = Path(__file__).resolve().parents[2]
 # Kernels are forked from a process that has imported what takes seconds. What
-# a notebook does not import itself has no name in it all the same.
+# a notebook does not import itself has no name in it all the same; `make sync`
+# runs it in an ordinary kernel.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     ["ipykernel.kernelapp", "matplotlib.pyplot", "torch.distributed.tensor"]
@@ -39,7 +40,12 @@ KERNELS = {
     ),
     "book-gpu": (
         [str(GPU_LAUNCHER)],
-        {"BOOK_DEVICE": "cuda", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
+        {
+            "BOOK_DEVICE": "cuda",
+            "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+            # To ask for a GPU must not open it: a fork could not use it.
+            "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+        },
     ),
 }
 

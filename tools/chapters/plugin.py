@@ -60,15 +60,19 @@ class Kernel(nbval.kernel.RunningKernel):
         return self.process.is_alive()
 
     def interrupt(self):
-        os.kill(self.process.pid, signal.SIGINT)
+        self.tell(signal.SIGINT)
 
     def stop(self):
         """Stop the kernel and what it has started."""
         self.kc.stop_channels()
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self.tell(signal.SIGKILL)
         self.process.join()
         self.sockets.cleanup()
+
+    def tell(self, what: signal.Signals):
+        """Send this to the kernel and its children; it may have died."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, what)
 
 
 class Notebook(nbval.plugin.IPyNbFile):
