@@ -67,7 +67,7 @@ student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folde
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")
 
-test: lint _build/.book .venv/.tests ## 13 minutes | check it before a push: every promise, by its cheapest test
+test: lint _build/.book .venv/.tests ## 10 minutes | check it before a push: every promise, by its cheapest test
 	$(PYTEST) tests --quick --dist loadscope
 	@$(MAKE) --no-print-directory test-notebooks
 
@@ -82,7 +82,7 @@ test-all: lint site .venv/.tests ## > 2 hours | check everything that needs no G
 	$(PYTEST) tests --dist loadscope --ignore tests/library --ignore tests/exercises
 	@$(MAKE) --no-print-directory test-notebooks faults test-public test-nbgrader REALISTIC=1
 
-test-notebooks: .venv/.tests ## 2 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
+test-notebooks: .venv/.tests ## 5 minutes | run each chapter alone, as in Colab (CHAPTER=05: one)
 	$(BIN)/python -m tools.chapters.alone $(CHAPTER)
 	$(NBVAL) --nbval-kernel-name book-cpu $$(ls -rd _build/alone/*)
 	@if $(BIN)/python -c "import torch; exit(not torch.cuda.is_available())"; \
