@@ -528,8 +528,10 @@
       if (this.followed !== JSON.stringify(this.value)) {
         this.followed = JSON.stringify(this.value);
         if (!this.question || this.started) this.follow();
-        if (here && !this.question && this.start) {
-          history.replaceState(null, "", toHash(this) || location.pathname);
+        const hash = toHash(this); // an address of a section stays
+        if (here && !this.question && this.start &&
+            (hash || location.hash.startsWith(HASH))) {
+          history.replaceState(null, "", hash || location.pathname);
         }
         if (this.running) this.drive();
       }

@@ -247,6 +247,13 @@ def test_each_question_is_set_up_by_its_link(lab):
         expect(tab.get_by_role("alert")).to_be_hidden()
 
 
+def test_an_address_of_a_section_leads_there(lab):
+    """The lab writes its settings into the address; it leaves others."""
+    tab = lab("#the-runs-behind-the-answers")
+    assert tab.evaluate("location.hash") == "#the-runs-behind-the-answers"
+    expect(tab.get_by_role("heading", name="The runs")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize(
     ("setting", "said"),
     first_quick(
