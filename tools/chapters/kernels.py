@@ -19,7 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 # runs it in an ordinary kernel.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["ipykernel.kernelapp", "matplotlib.pyplot", "torch.distributed.tensor"]
+    [
+        "ipykernel.kernelapp",
+        "matplotlib.pyplot",
+        "torch._dynamo",  # the first optimiser asks for it
+        "torch.distributed.tensor",  # the first `assert_close` does
+    ]
 )
 
 GPU_LAUNCHER = Path(__file__).resolve().with_name("gpu_kernel.py")
