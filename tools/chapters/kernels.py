@@ -18,14 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 # a notebook does not import itself has no name in it all the same; `make sync`
 # runs it in an ordinary kernel.
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "ipykernel.kernelapp",
-        "matplotlib.pyplot",
-        "torch._dynamo",  # the first optimiser asks for it
-        "torch.distributed.tensor",  # the first `assert_close` does
-    ]
-)
+if sys.platform == "linux":  # a Mac's libraries may not survive a fork
+    FORKS.set_forkserver_preload(
+        [
+            "ipykernel.kernelapp",
+            "matplotlib.pyplot",
+            "torch._dynamo",  # the first optimiser asks for it
+            "torch.distributed.tensor",  # the first `assert_close` does
+        ]
+    )
 
 GPU_LAUNCHER = Path(__file__).resolve().with_name("gpu_kernel.py")
 
