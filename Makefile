@@ -67,7 +67,7 @@ student: .venv/.book .venv/.chapters ## 10 s | notebooks for students (OUT=folde
 	  $(if $(OUT),--out "$(OUT)") $(if $(SEED),--seed "$(SEED)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)")
 
-test: lint _build/.book .venv/.tests ## 10 minutes | check it before a push: every promise, by its cheapest test
+test: lint _build/.book .venv/.tests ## 12 minutes | check it before a push: every promise, by its cheapest test
 	$(PYTEST) tests --quick --dist loadscope
 	@$(MAKE) --no-print-directory test-notebooks
 

@@ -66,6 +66,7 @@ class Kernel(nbval.kernel.RunningKernel):
         """Stop the kernel and what it has started."""
         self.kc.stop_channels()
         self.tell(signal.SIGKILL)
+        self.process.kill()  # where it has no group yet
         self.process.join()
         self.sockets.cleanup()
 
