@@ -40,6 +40,7 @@ WHOLE = (f"{TEACHING}chapter_", ERRATA)
 REPEATED = ("Quiz", "Summary")
 LEFT_OUT = (nodes.Invisible, nodes.literal_block, nodes.math_block)
 ASIDE = {"answer-links", "checks"}
+ARGUMENTS = {"api-label", "api-list"}  # found by what they belong to
 BOX = ("You need", "Minutes")  # of what a chapter begins with
 FOLD = re.compile(r"<(/?)details\b")
 BEFORE_MARK = re.compile(r"\s+([.,:;?!)\]])")
@@ -52,10 +53,10 @@ AFTER = {  # a part of a page: what separates it from the next
 
 
 def is_aside(node: nodes.Element) -> bool:
-    """Does it speak of the page, and not of its subject?"""
+    """Does it speak of the page or of an argument, and not of a subject?"""
     is_quoted = isinstance(node.parent, nodes.block_quote)
     is_in_box = is_quoted and node.astext().startswith(BOX)
-    return is_in_box or bool(ASIDE & {*node.get("classes", ())})
+    return is_in_box or bool((ASIDE | ARGUMENTS) & {*node.get("classes", ())})
 
 
 class Reader:
