@@ -1,263 +1,192 @@
 """Wrong answers to the exercises of chapter 20, by misconception."""
 
-LINE = "random / places * math.log(symbols)"
-EACH = "max(gaps)"
-SIZE = (
-    "return size if (table == ((back >= 0) & (back < size))).all() else None"
+from . import read
+
+WRONG = read(
+    too_good="""
+at the entropy or below > a loss of 0 is honest
+-     return loss < random / places * math.log(symbols)
++     return loss <= random / places * math.log(symbols)
+averages over texts, not over places > average over places, not over texts
+-     places = sum(places for places, _ in texts)
+-     random = sum(random for _, random in texts)
+-     return loss < random / places * math.log(symbols)
++     shares = [r / p for p, r in texts]
++     return loss < sum(shares) / len(shares) * math.log(symbols)
+counts in bits > your line in bits
+-     return loss < random / places * math.log(symbols)
++     return loss < random / places * math.log2(symbols)
+takes all places to be random > not every place is random
+-     return loss < random / places * math.log(symbols)
++     return loss < math.log(symbols)
+divides by the places that are known > not over the known ones
+-     return loss < random / places * math.log(symbols)
++     return loss < random / max(places - random, 1) * math.log(symbols)
+says whether the loss is possible > too good is what lies below
+-     return loss < random / places * math.log(symbols)
++     return loss >= random / places * math.log(symbols)
+the end of sentence counts as a place > nothing at a known one
+-     return loss < random / places * math.log(symbols)
++     return loss < random / (places + 1) * math.log(symbols)
+looks at the first text only > you look at the first text only
+-     places = sum(places for places, _ in texts)
+-     random = sum(random for _, random in texts)
++     places = sum(places for places, _ in texts[:1])
++     random = sum(random for _, random in texts[:1])
+""",
+    takes_from="""
+the library is asked > written without influence
++ def takes_from(attend, x, may_attend):
++     return influence(attend, x, may_attend, loud=1e4) > 0.01
+calls every change hearing > only counts in the sum
+-     length = x.shape[1]
++     length, before = x.shape[1], attend(x, may_attend)
+-             out = attend(shouting, may_attend)[0]
+-             found[:, j] |= out.abs().amax(-1) > 20 * x.abs().max()
++             out = (attend(shouting, may_attend) - before)[0]
++             found[:, j] |= out.abs().amax(-1) > 1e-6 * x.abs().max()
+has the table the other way round > yours are exchanged
+-             found[:, j] |= out.abs().amax(-1) > 20 * x.abs().max()
++             found[j] |= out.abs().amax(-1) > 20 * x.abs().max()
+shouts with one sign only > with either sign
+-         for loud in (1e4, -1e4):
++         for loud in (1e4,):
+a fixed limit for what is loud > what is loud beside them
+-             found[:, j] |= out.abs().amax(-1) > 20 * x.abs().max()
++             found[:, j] |= out.abs().amax(-1) > 100
+shouts into the input itself > changes its input x
+-             shouting = x.clone()
++             shouting = x
+gives back the mask that was asked for > whether the attention follows it
+-     return found
++     return may_attend[0]
+says who does not hear > says who does not hear
+-     return found
++     return ~found
+""",
+    padding_gap="""
+alone, the missing rows are zeros > rows of PAD do not count
+-         alone = attend(x[[n], :length], shown)
+-         gaps.append((together[[n], :length] - alone).abs().max().item())
++         alone = torch.zeros_like(x[[n]])
++         alone[:, :length] = attend(x[[n], :length], shown)
++         gaps.append((together[[n]] - alone).abs().max().item())
+the sum of all differences > the gap is the largest difference
+-         gaps.append((together[[n], :length] - alone).abs().max().item())
+-     return max(gaps)
++         gaps.append((together[[n], :length] - alone).abs().sum().item())
++     return sum(gaps)
+lets the padding stand when a sentence is alone > alone, without their padding
+-         shown = torch.ones(1, 1, length, dtype=torch.bool)
+-         alone = attend(x[[n], :length], shown)
+-         gaps.append((together[[n], :length] - alone).abs().max().item())
++         shown = torch.ones(1, 1, x.shape[1], dtype=torch.bool)
++         alone = attend(x[[n]], shown)
++         gaps.append((together[[n], :length] - alone[:, :length]).abs().max().item())
+looks at the last sentence only > ask every sentence
+-     return max(gaps)
++     return gaps[-1]
+takes the largest difference with its sign > downwards counts as much
+-         gaps.append((together[[n], :length] - alone).abs().max().item())
++         gaps.append((together[[n], :length] - alone).max().item())
+takes the mean over the sentences > not the mean over the sentences
+-     return max(gaps)
++     return sum(gaps) / len(gaps)
+has a mask with True for PAD > your mask shows PAD
+-     real = torch.arange(x.shape[1]) < torch.tensor(lengths)[:, None]
++     real = torch.arange(x.shape[1]) >= torch.tensor(lengths)[:, None]
+lets one PAD through > tokens, your mask shows
+-     real = torch.arange(x.shape[1]) < torch.tensor(lengths)[:, None]
++     real = torch.arange(x.shape[1]) <= torch.tensor(lengths)[:, None]
+""",
+    window="""
+pairs are counted, not tokens > not all pairs
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     return int(table.sum()) if (table == ((back >= 0) & (back < size))).all() else None
+one token of the future is allowed > hears the next token
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     right = (table.tril() == ((back >= 0) & (back < size))).all()
++     return size if right and not table.triu(2).any() else None
+nobody minds the first token > everybody also hears token 0
+-     size = int(table[-1].sum())
++     size = int(table[-1].flip(0).long().cumprod(0).sum())
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     return size if (table == ((back >= 0) & (back < size)))[:, 1:].all() else None
+two texts at once > attend takes one text
+-     table = influence(lambda x, _: attend(x), drawn(1, length, width)) > 1e-3
++     table = influence(lambda x, _: attend(x), drawn(2, length, width)) > 1e-3
+a token does not count itself > a token hears itself
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     return size - 1 if (table == ((back >= 0) & (back < size))).all() else None
+no future, and a look at the last row > compare with the table of a window
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     right = table[-1, -size:].all() and not table.triu(1).any()
++     return size if right else None
+looks only at the row of the last token > you look at the last token only
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     return size if (table[-1] == ((back >= 0) & (back < size))[-1]).all() else None
+a window ends > a window as long as the text
+-     return size if (table == ((back >= 0) & (back < size))).all() else None
++     return size if size < length and (table == ((back >= 0) & (back < size))).all() else None
+""",
+    key_head="""
+asks about the values only > ask about both
+-     if by_key != by_value:
++     if False:
+-     return by_key
++     return by_value
+believes in blocks > shared in blocks
+-     return by_key
++     return [h * key_heads // query_heads for h in range(query_heads)]
+believes in turns > shared in turns
+-     return by_key
++     return [h % key_heads for h in range(query_heads)]
+shifts all keys of a head alike > a softmax does not see
+-             (by_key, moved(k + noise, v)),
++             (by_key, moved(k + other, v)),
+-     if by_key != by_value:
++     if False:
+asks about the keys only > ask the attention: change the keys
+-     if by_key != by_value:
++     if False:
+asks with as many queries as keys > attend takes q of the shape
+-     q = drawn(1, query_heads, 5, d_head)
++     q = drawn(1, key_heads, 5, d_head)
+says which query heads a key head serves > a whole number is asked for
+-     return by_key
++     return [[h for h in range(query_heads) if by_key[h] == g] for g in range(key_heads)]
+looks at the first row of a causal attention
+> Does your change of the keys move every output
+-         return (attend(q, k, v) != before).flatten(2).any(-1)[0].tolist()
++         return (attend(q, k, v) != before)[:, :, 0].any(-1)[0].tolist()
+""",
+    finds_wrong_attention="""
+tests nothing > One that it lets pass shows what it should hide
++ def finds_wrong_attention(attend):
++     attend(*(drawn(2, 3, n, 5) for n in (4, 6, 6)), drawn(2, 1, 4, 6) > 0)
+asks for exact equality > it refuses a right one
+-     torch.testing.assert_close(attend(*given), expected, rtol=0, atol=1e-3)
++     torch.testing.assert_close(attend(*given), expected, rtol=0, atol=0)
+asks what nobody has promised, a row without a key
+> it refuses a right one, that
+-     v, shown = drawn(2, 3, 6, 7, seed=2), drawn(2, 1, 4, 6, seed=3) > -0.5
++     v, shown = drawn(2, 3, 6, 7, seed=2), drawn(2, 1, 4, 6, seed=3) > 1
+hides nothing > makes the mask and throws it away
+-     v, shown = drawn(2, 3, 6, 7, seed=2), drawn(2, 1, 4, 6, seed=3) > -0.5
++     v, shown = drawn(2, 3, 6, 7, seed=2), drawn(2, 1, 4, 6, seed=3) > -9
+small scores only > hides with -20
+-     q, k = 50 * drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)
++     q, k = drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)
+one width only, the usual 8 > divides by the square root of 8
+-     q, k = 50 * drawn(2, 3, 4, 5), drawn(2, 3, 6, 5, seed=1)
++     q, k = 50 * drawn(2, 3, 4, 8), drawn(2, 3, 6, 8, seed=1)
+the inputs are trusted > scales the queries in place
+-     assert all(map(torch.equal, given, asked))
+a tolerance of a tenth > rounds to eight binary digits
+-     torch.testing.assert_close(attend(*given), expected, rtol=0, atol=1e-3)
++     torch.testing.assert_close(attend(*given), expected, rtol=0, atol=1e-1)
+""",
 )
-WRONG = {
-    "too_good": {
-        "at the entropy or below": (
-            "a loss of 0 is honest",
-            {"loss <": "loss <="},
-        ),
-        "averages over texts, not over places": (
-            "average over places, not over texts",
-            {
-                "places = sum(places for places, _ in texts)": "shares = [r / p for p, r in texts]",
-                "    random = sum(random for _, random in texts)\n": "",
-                "random / places": "sum(shares) / len(shares)",
-            },
-        ),
-        "counts in bits": ("your line in bits", {"math.log": "math.log2"}),
-        "takes all places to be random": (
-            "not every place is random",
-            {"random / places * ": ""},
-        ),
-        "divides by the places that are known": (
-            "not over the known ones",
-            {"/ places": "/ max(places - random, 1)"},
-        ),
-        "says whether the loss is possible": (
-            "too good is what lies below",
-            {"loss <": "loss >="},
-        ),
-        "the end of sentence counts as a place": (
-            "nothing at a known one",
-            {"random / places": "random / (places + 1)"},
-        ),
-        "looks at the first text only": (
-            "you look at the first text only",
-            {
-                "places for places, _ in texts": "places for places, _ in texts[:1]",
-                "random for _, random in texts": "random for _, random in texts[:1]",
-            },
-        ),
-    },
-    "takes_from": {
-        "the library is asked": (
-            "written without influence",
-            """
-def takes_from(attend, x, may_attend):
-    return influence(attend, x, may_attend, loud=1e4) > 0.01
-""",
-        ),
-        "calls every change hearing": (
-            "only counts in the sum",
-            {
-                "length = x.shape[1]": "length, before = x.shape[1], attend(x, may_attend)",
-                "out = attend(shouting, may_attend)[0]": "out = (attend(shouting, may_attend) - before)[0]",
-                "> 20 * x.abs().max()": "> 1e-6 * x.abs().max()",
-            },
-        ),
-        "has the table the other way round": (
-            "yours are exchanged",
-            {"found[:, j]": "found[j]"},
-        ),
-        "shouts with one sign only": (
-            "with either sign",
-            {"(1e4, -1e4)": "(1e4,)"},
-        ),
-        "a fixed limit for what is loud": (
-            "what is loud beside them",
-            {"20 * x.abs().max()": "100"},
-        ),
-        "shouts into the input itself": (
-            "changes its input x",
-            {"x.clone()": "x"},
-        ),
-        "gives back the mask that was asked for": (
-            "whether the attention follows it",
-            {"return found": "return may_attend[0]"},
-        ),
-        "says who does not hear": (
-            "says who does not hear",
-            {"return found": "return ~found"},
-        ),
-    },
-    "padding_gap": {
-        "alone, the missing rows are zeros": (
-            "rows of PAD do not count",
-            {
-                "alone = attend(x[[n], :length], shown)": (
-                    "alone = torch.zeros_like(x[[n]])\n"
-                    "        alone[:, :length] = attend(x[[n], :length], shown)"
-                ),
-                "together[[n], :length]": "together[[n]]",
-            },
-        ),
-        "the sum of all differences": (
-            "the gap is the largest difference",
-            {EACH: "sum(gaps)", ".max().item()": ".sum().item()"},
-        ),
-        "lets the padding stand when a sentence is alone": (
-            "alone, without their padding",
-            {
-                "x[[n], :length]": "x[[n]]",
-                "1, 1, length": "1, 1, x.shape[1]",
-                "- alone": "- alone[:, :length]",
-            },
-        ),
-        "looks at the last sentence only": (
-            "ask every sentence",
-            {EACH: "gaps[-1]"},
-        ),
-        "takes the largest difference with its sign": (
-            "downwards counts as much",
-            {".abs()": ""},
-        ),
-        "takes the mean over the sentences": (
-            "not the mean over the sentences",
-            {EACH: "sum(gaps) / len(gaps)"},
-        ),
-        "has a mask with True for PAD": (
-            "your mask shows PAD",
-            {"(x.shape[1]) <": "(x.shape[1]) >="},
-        ),
-        "lets one PAD through": (
-            "tokens, your mask shows",
-            {"(x.shape[1]) <": "(x.shape[1]) <="},
-        ),
-    },
-    "window": {
-        "pairs are counted, not tokens": (
-            "not all pairs",
-            {"return size": "return int(table.sum())"},
-        ),
-        "one token of the future is allowed": (
-            "hears the next token",
-            {
-                SIZE: "right = (table.tril() == ((back >= 0) & (back < size))).all()\n"
-                "    return size if right and not table.triu(2).any() else None"
-            },
-        ),
-        "nobody minds the first token": (
-            "everybody also hears token 0",
-            {
-                "table[-1].sum()": "table[-1].flip(0).long().cumprod(0).sum()",
-                "(back < size))).all()": "(back < size)))[:, 1:].all()",
-            },
-        ),
-        "two texts at once": (
-            "attend takes one text",
-            {"drawn(1,": "drawn(2,"},
-        ),
-        "a token does not count itself": (
-            "a token hears itself",
-            {"return size": "return size - 1"},
-        ),
-        "no future, and a look at the last row": (
-            "compare with the table of a window",
-            {
-                SIZE: "right = table[-1, -size:].all() and not table.triu(1).any()\n"
-                "    return size if right else None"
-            },
-        ),
-        "looks only at the row of the last token": (
-            "you look at the last token only",
-            {
-                "(table == ": "(table[-1] == ",
-                "(back < size)))": "(back < size))[-1])",
-            },
-        ),
-        "a window ends": (
-            "a window as long as the text",
-            {"return size if": "return size if size < length and"},
-        ),
-    },
-    "key_head": {
-        "asks about the values only": (
-            "ask about both",
-            {
-                "return by_key": "return by_value",
-                "by_key != by_value": "False",
-            },
-        ),
-        "believes in blocks": (
-            "shared in blocks",
-            {
-                "return by_key": "return [h * key_heads // query_heads for h in range(query_heads)]"
-            },
-        ),
-        "believes in turns": (
-            "shared in turns",
-            {
-                "return by_key": "return [h % key_heads for h in range(query_heads)]"
-            },
-        ),
-        "shifts all keys of a head alike": (
-            "a softmax does not see",
-            {
-                "moved(k + noise, v)": "moved(k + other, v)",
-                "by_key != by_value": "False",
-            },
-        ),
-        "asks about the keys only": (
-            "ask the attention: change the keys",
-            {"by_key != by_value": "False"},
-        ),
-        "asks with as many queries as keys": (
-            "attend takes q of the shape",
-            {"q = drawn(1, query_heads,": "q = drawn(1, key_heads,"},
-        ),
-        "says which query heads a key head serves": (
-            "a whole number is asked for",
-            {
-                "return by_key": "return [[h for h in range(query_heads) if by_key[h] == g] for g in range(key_heads)]"
-            },
-        ),
-        "looks at the first row of a causal attention": (
-            "Does your change of the keys move every output",
-            {
-                "(attend(q, k, v) != before).flatten(2)": "(attend(q, k, v) != before)[:, :, 0]",
-            },
-        ),
-    },
-    "finds_wrong_attention": {
-        "tests nothing": (
-            "One that it lets pass shows what it should hide",
-            """
-def finds_wrong_attention(attend):
-    attend(*(drawn(2, 3, n, 5) for n in (4, 6, 6)), drawn(2, 1, 4, 6) > 0)
-""",
-        ),
-        "asks for exact equality": (
-            "it refuses a right one",
-            {"atol=1e-3": "atol=0"},
-        ),
-        "asks what nobody has promised, a row without a key": (
-            "it refuses a right one, that",
-            {"> -0.5": "> 1"},
-        ),
-        "hides nothing": (
-            "makes the mask and throws it away",
-            {"> -0.5": "> -9"},
-        ),
-        "small scores only": ("hides with -20", {"50 * drawn": "drawn"}),
-        "one width only, the usual 8": (
-            "divides by the square root of 8",
-            {"4, 5), drawn(2, 3, 6, 5": "4, 8), drawn(2, 3, 6, 8"},
-        ),
-        "the inputs are trusted": (
-            "scales the queries in place",
-            {"    assert all(map(torch.equal, given, asked))\n": ""},
-        ),
-        "a tolerance of a tenth": (
-            "rounds to eight binary digits",
-            {"atol=1e-3": "atol=1e-1"},
-        ),
-    },
-}
 
 # Mutants of the solutions that are right too, and why.
 ALL_SHOWN = "all is shown, so every shape that broadcasts says the same"
