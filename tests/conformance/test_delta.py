@@ -5,24 +5,14 @@ Random weights from configurations; nothing is downloaded.
 
 import pytest
 import torch
+from transformers import DynamicCache, Qwen3NextConfig
+from transformers.models.qwen3_5.configuration_qwen3_5 import Qwen3_5TextConfig
+from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5GatedDeltaNet
+from transformers.models.qwen3_next import modeling_qwen3_next as theirs
 
 from lib.delta import chunked_delta_rule, delta_chunk, delta_rule
 from lib.gated_delta import DeltaPast, GatedDeltaNet
 from tests.conformance.tiny_llama import randomise
-
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import DynamicCache, Qwen3NextConfig  # noqa: E402
-from transformers.models.qwen3_5.configuration_qwen3_5 import (  # noqa: E402
-    Qwen3_5TextConfig,
-)
-from transformers.models.qwen3_5.modeling_qwen3_5 import (  # noqa: E402
-    Qwen3_5GatedDeltaNet,
-)
-from transformers.models.qwen3_next import (  # noqa: E402
-    modeling_qwen3_next as theirs,
-)
 
 NEAR = {"rtol": 0, "atol": 1e-5}
 SIZES = {
@@ -35,6 +25,10 @@ SIZES = {
     "linear_value_head_dim": 3,
     "rms_norm_eps": 1e-3,
 }
+LAYERS = [
+    (Qwen3NextConfig, theirs.Qwen3NextGatedDeltaNet),
+    (Qwen3_5TextConfig, Qwen3_5GatedDeltaNet),
+]
 PARTS = (70,), (1,) * 6 + (64,), (4, 1, 1, 3, 61)
 
 
@@ -85,26 +79,16 @@ def separated(weights):
     return {f"in_proj_{name}.weight": x for name, x in parts.items()}
 
 
-def config_of(family):
-    kind = Qwen3_5TextConfig if family == "qwen3_5" else Qwen3NextConfig
-    return kind(**SIZES)
-
-
-def layer_of(family):
-    if family == "qwen3_5":
-        return Qwen3_5GatedDeltaNet(config_of(family), 0)
-    return theirs.Qwen3NextGatedDeltaNet(config_of(family), 0)
-
-
 @pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("family", ["qwen3_next", "qwen3_5"])
-def test_the_layer_is_theirs_in_parts(family, parts):
+@pytest.mark.parametrize(("config", "layer"), LAYERS)
+def test_the_layer_is_theirs_in_parts(config, layer, parts):
     """Both with what they kept of the text; in one part without."""
-    layer = randomise(layer_of(family))
+    config = config(**SIZES)
+    layer = randomise(layer(config, 0))
     made, x = ours_of(layer), torch.randn(2, 70, 24)
     whole = layer(x)
     torch.testing.assert_close(made(x), whole, **NEAR)
-    cache, past = DynamicCache(config=config_of(family)), DeltaPast()
+    cache, past = DynamicCache(config=config), DeltaPast()
     for part in x.split(parts, dim=1):
         wanted = layer(part, cache_params=cache)
         torch.testing.assert_close(made(part, past), wanted, **NEAR)

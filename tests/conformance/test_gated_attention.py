@@ -4,23 +4,19 @@ Random weights from configurations; nothing is downloaded. Their norms compute
 in float32 always, so both are compared in float32.
 """
 
+from functools import partial
+
 import pytest
 import torch
+from transformers import DynamicCache, Qwen3Config, Qwen3NextConfig
+from transformers.models.qwen3 import modeling_qwen3 as qwen3
+from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next
 
 from lib.cache import CachedSelfAttention
 from lib.gated_attention import GatedAttention, GatedConfig
+from tests.conformance import beside
 from tests.conformance.tiny_llama import randomise
 
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import DynamicCache, Qwen3Config, Qwen3NextConfig  # noqa: E402
-from transformers.models.qwen3 import modeling_qwen3 as qwen3  # noqa: E402
-from transformers.models.qwen3_next import (  # noqa: E402
-    modeling_qwen3_next as qwen3_next,
-)
-
-NEAR = {"rtol": 0, "atol": 1e-5}
 OURS = {  # each field, and its name in a file
     "d_model": "hidden_size",
     "heads": "num_attention_heads",
@@ -39,26 +35,24 @@ KINDS = {
 PART = {"qwen3": 1.0, "qwen3_next": 0.25}  # of each head is turned
 
 
-def theirs(kind, base=1_000.0):
+def theirs(kind):
     """Their layer, and what makes its angles."""
     config, layer, rotary = KINDS[kind]
-    fields = {name: SIZES[own] for own, name in OURS.items()}
-    rope = {"rope_type": "default", "rope_theta": base}
-    rope["partial_rotary_factor"] = PART[kind]
     config = config(
-        **fields, rms_norm_eps=SIZES["eps"], rope_parameters=rope,
+        **{name: SIZES[own] for own, name in OURS.items()},
+        rms_norm_eps=SIZES["eps"],
+        rope_parameters=beside.ROPE | {"partial_rotary_factor": PART[kind]},
         num_hidden_layers=4,
-    )  # fmt: skip
-    config._attn_implementation = "eager"
+        attn_implementation="eager",
+    )
     return randomise(layer(config, layer_idx=0)), rotary(config)
 
 
-def ours(kind, layer, base=1_000.0):
+def ours(kind, layer):
     """Our layer with their weights, pairs of halves beside each other."""
     d_head, turned = SIZES["d_head"], int(PART[kind] * SIZES["d_head"])
-    half = turned // 2
-    pairs = [n + part for n in range(half) for part in (0, half)]
-    order = torch.tensor([*pairs, *range(turned, d_head)])
+    pairs = torch.arange(turned).view(2, -1).T.flatten()
+    order = torch.cat([pairs, torch.arange(turned, d_head)])
     q = layer.q_proj.weight.unflatten(0, (SIZES["heads"], -1))
     weights = {"out_proj.weight": layer.o_proj.weight}
     gated, shift = kind == "qwen3_next", 0.0
@@ -71,38 +65,22 @@ def ours(kind, layer, base=1_000.0):
     for name in ("q_norm", "k_norm"):  # Qwen3-Next's gain is 1 + weight
         gain = getattr(layer, name).weight
         weights[f"{name}.weight"] = shift + gain[order]
-    config = GatedConfig(**SIZES, d_rotary=turned, base=base, gated=gated)
+    config = GatedConfig(
+        **SIZES, d_rotary=turned, base=beside.BASE, gated=gated
+    )
     made = GatedAttention(config).requires_grad_(False)
     made.load_state_dict(weights)
     return made
 
 
-def read(layer, rotary, x, start=0, past=None):
-    """What their layer gives for positions from `start` on."""
-    places = torch.arange(start, start + x.shape[1])
-    later = places[:, None] < torch.arange(start + x.shape[1])
-    mask = torch.zeros(later.shape).masked_fill(later, -torch.inf)
-    turned = rotary(x, places[None])
-    output, _ = layer(x, turned, mask[None, None], past_key_values=past)
-    return output
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_full_pass_and_cached_are_theirs(kind):
     layer, rotary = theirs(kind)
-    made = ours(kind, layer)
-    torch.manual_seed(1)
-    x = torch.randn(2, 11, SIZES["d_model"])
-    expected = read(layer, rotary, x)
-    assert expected.abs().mean() > 0.1
-    torch.testing.assert_close(made(x), expected, **NEAR)
-    past, kept, start = DynamicCache(), CachedSelfAttention(made), 0
-    for part in x.split([4, 1, 3, 1, 2], dim=1):
-        expected = read(layer, rotary, part, start, past)
-        torch.testing.assert_close(made(part, kept), expected, **NEAR)
-        start += part.shape[1]
-    values = past.layers[0].values
-    torch.testing.assert_close(kept.buffer[1, :, :, :11], values, **NEAR)
+    made, x = ours(kind, layer), beside.text(11, SIZES["d_model"])
+    past, kept = DynamicCache(), CachedSelfAttention(made)
+    read = partial(beside.read, layer, lambda at: rotary(x, at[None]))
+    beside.compare(made, kept, read, past, x, (4, 1, 3, 1, 2))
+    beside.close(kept.buffer[1, :, :, :11], past.layers[0].values)
 
 
 def test_the_sizes_are_qwen3_nexts():

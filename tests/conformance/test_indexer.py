@@ -6,33 +6,20 @@ what else is float32 in their layer is replaced. Their rotary parts turn pairs
 (i, i + half), ours neighbours, so rows of weights are permuted.
 """
 
-from functools import partial
-
 import pytest
 import torch
-from torch import nn
+from transformers import DeepseekV32Config, DynamicCache
+from transformers.models.deepseek_v32 import modeling_deepseek_v32 as deepseek
 
 from lib.heads import merge_heads
 from lib.indexer import Indexer
 from lib.latent import LatentCache, LatentConfig, built_attention
 from lib.masks import causal_mask
-from tests.conformance.test_latent import OURS, angles, fields, ours
-from tests.conformance.tiny_llama import randomise
+from tests.conformance import beside, test_latent
+from tests.conformance.test_latent import OURS, SIZES, ours, reader
 
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import DeepseekV32Config, DynamicCache  # noqa: E402
-from transformers.models.deepseek_v32 import (  # noqa: E402
-    modeling_deepseek_v32 as deepseek,
-)
-
-SIZES = 23, 3, 7, 5, 4, 6, 13
+LENGTH = 13
 HEADS, D_HEAD, TOP_K = 5, 11, 4
-LENGTH, ROWS, BASE = 13, 2, 1_000.0
-KINDS = pytest.mark.parametrize(
-    ("dtype", "near"), [(torch.float32, 1e-5), (torch.float64, 1e-12)]
-)
 
 
 @pytest.fixture
@@ -50,28 +37,21 @@ def seen(monkeypatch):
 
 def theirs(dtype, monkeypatch):
     """Their layer; in float64 nothing of it is float32."""
-    rope = {"rope_type": "default", "rope_theta": BASE}
-    named = {"index_n_heads": HEADS, "index_head_dim": D_HEAD}
-    config = DeepseekV32Config(
-        **fields(SIZES), **named, index_topk=TOP_K, rope_parameters=rope
+    layer = test_latent.theirs(
+        *(DeepseekV32Config, deepseek.DeepseekV32Attention, SIZES, dtype),
+        index_n_heads=HEADS,
+        index_head_dim=D_HEAD,
+        index_topk=TOP_K,
     )
-    is_exact = dtype == torch.float64
-    config._attn_implementation = "sdpa" if is_exact else "eager"
-    layer = randomise(deepseek.DeepseekV32Attention(config, 0)).to(dtype)
     layer.indexer.k_norm.bias.normal_()
-    if is_exact:
+    if dtype == torch.float64:
         monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
-        for name in ("q_a_layernorm", "kv_a_layernorm"):
-            norm = getattr(layer, name)
-            exact = nn.RMSNorm(norm.weight.shape, norm.variance_epsilon)
-            exact.weight = norm.weight
-            setattr(layer, name, exact)
-    return layer.requires_grad_(False)
+    return layer
 
 
 def indexer_of(layer):
     """Our indexer with their weights."""
-    their, config = layer.indexer, LatentConfig(*SIZES, base=BASE)
+    their, config = layer.indexer, LatentConfig(*SIZES, base=beside.BASE)
     made = Indexer(config, HEADS, D_HEAD, TOP_K).requires_grad_(False)
     half = torch.arange(config.d_rotary).view(2, -1).T.flatten()
     order = torch.cat([half, torch.arange(config.d_rotary, D_HEAD)])
@@ -87,36 +67,22 @@ def indexer_of(layer):
     return made
 
 
-def read(layer, x, start=0, past=None):
-    """What their layer gives for positions from `start` on."""
-    places = torch.arange(start, start + x.shape[1])
-    later = places[:, None] < torch.arange(start + x.shape[1])
-    mask = torch.zeros(later.shape).to(x).masked_fill(later, -torch.inf)
-    mask = mask.expand(len(x), 1, -1, -1)
-    turned = angles(layer, places, x.dtype, BASE)
-    return layer(x, turned, mask, past_key_values=past)[0]
-
-
-def text(dtype):
-    torch.manual_seed(1)
-    return torch.randn(ROWS, LENGTH, SIZES[0], dtype=dtype)
-
-
-@KINDS
+@beside.PRECISIONS
 def test_scores_and_picks_are_deepseeks(dtype, near, seen, monkeypatch):
-    layer, x = theirs(dtype, monkeypatch), text(dtype)
-    read(layer, x)
-    made, latent = indexer_of(layer), ours(SIZES, layer, BASE).query_latent(x)
+    layer = theirs(dtype, monkeypatch)
+    x = beside.text(LENGTH, SIZES[0], dtype)
+    reader(layer, dtype)(x)
+    made, latent = indexer_of(layer), ours(SIZES, layer).query_latent(x)
     (expected,), may = seen, causal_mask(LENGTH)[0]
     scores = made.scores(x, latent)
     compared = scores.masked_fill(~may, -torch.inf)
-    torch.testing.assert_close(compared, expected, rtol=0, atol=near)
+    beside.close(compared, expected, near)
     assert compared[may.expand_as(compared)].abs().mean() > 0.05
     picked = made(x, latent)[:, 0]
     highest = expected.topk(TOP_K).values.sort().values
     chosen = compared.masked_fill(~picked, -torch.inf)
     chosen = chosen.topk(TOP_K).values.sort().values
-    torch.testing.assert_close(chosen, highest, rtol=0, atol=near)
+    beside.close(chosen, highest, near)
 
 
 def attend(layer, indexer, x, kept=None, keys=None):
@@ -132,23 +98,26 @@ def attend(layer, indexer, x, kept=None, keys=None):
     return layer.W_O(merge_heads(found)), mask
 
 
-@KINDS
+@beside.PRECISIONS
 def test_the_sparse_layer_is_deepseeks(dtype, near, monkeypatch):
-    layer, x = theirs(dtype, monkeypatch), text(dtype)
-    close = partial(torch.testing.assert_close, rtol=0, atol=near)
-    parts = ours(SIZES, layer, BASE), indexer_of(layer)
-    found, whole = attend(*parts, x)
-    close(found, read(layer, x))
+    layer, masks = theirs(dtype, monkeypatch), []
+    parts = ours(SIZES, layer), indexer_of(layer)
+
+    def made(x, kept=(None, None)):
+        found, mask = attend(*parts, x, *kept)
+        masks.append(mask)
+        return found
+
+    kept = LatentCache(), LatentCache()
+    past = DynamicCache(config=layer.config)
+    x, read = beside.text(LENGTH, SIZES[0], dtype), reader(layer, dtype)
+    beside.compare(made, kept, read, past, x, (4, 1, 3, 1, 4), near)
+    whole, *each = masks
     number = torch.arange(1, LENGTH + 1).clamp(max=TOP_K)
     assert (whole.sum(-1) == number).all()
-    past, start = DynamicCache(config=layer.config), 0
-    ours_past = LatentCache(), LatentCache()
-    for part in x.split([4, 1, 3, 1, 4], dim=1):
-        found, mask = attend(*parts, part, *ours_past)
-        close(found, read(layer, part, start, past))
-        end = start + part.shape[1]
-        assert torch.equal(mask, whole[:, :, start:end, :end])
-        start = end
+    for mask in each:
+        asking, among = mask.shape[-2:]
+        assert torch.equal(mask, whole[:, :, among - asking : among, :among])
 
 
 def test_the_sizes_are_deepseeks():

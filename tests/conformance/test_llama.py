@@ -7,19 +7,13 @@ those of `transformers` stands in test_families.py.
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import T5Config
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.t5.modeling_t5 import T5Attention
 
 from lib.modern import RelativeBias, alibi_slopes, distance_buckets
 from tests.conformance.tiny_llama import FOLDER, build
 from tests.library.llama_files import SLOWER
-
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import T5Config  # noqa: E402
-from transformers.models.bloom.modeling_bloom import (  # noqa: E402
-    build_alibi_tensor,
-)
-from transformers.models.t5.modeling_t5 import T5Attention  # noqa: E402
 
 
 @pytest.mark.parametrize("heads", [1, 4, 6, 8, 12, 112])

@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip(
-    "x_transformers",
-    reason="needs the public packages, which `make conformance` installs",
-)
-
-from benchmarks import conformance  # noqa: E402
-from kit.conformance import failing  # noqa: E402
+from benchmarks import conformance
+from kit.conformance import failing
 
 # What other people's code warns of is theirs.
 pytestmark = pytest.mark.filterwarnings("ignore")

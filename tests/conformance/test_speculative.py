@@ -2,15 +2,9 @@
 
 import pytest
 import torch
+from transformers.generation.utils import _speculative_sampling
 
 from lib.speculative import accept
-
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers.generation.utils import (  # noqa: E402
-    _speculative_sampling,
-)
 
 
 @pytest.mark.parametrize("gamma", [1, 2, 5])

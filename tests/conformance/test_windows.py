@@ -4,33 +4,28 @@ Random weights from configurations; nothing is downloaded. In float64 they get
 their angles and masks from here, because their models make these in float32.
 """
 
+from functools import partial
+
 import pytest
 import torch
-
-from lib.attention import attention
-from lib.cache import CachedSelfAttention
-from lib.modern import pairs_from_halves
-from lib.windows import SinkAttention, kept_bytes, layer_windows, lenders
-from tests.conformance.tiny_llama import randomise
-
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import (  # noqa: E402
+from transformers import (
     DynamicCache,
     Gemma3nTextConfig,
     Gemma3TextConfig,
     Gemma4TextConfig,
     GptOssConfig,
 )
-from transformers.models.gemma4.modeling_gemma4 import (  # noqa: E402
-    Gemma4TextAttention,
-)
-from transformers.models.gpt_oss.modeling_gpt_oss import (  # noqa: E402
-    GptOssAttention,
-)
+from transformers.models.gemma4 import modeling_gemma4 as gemma4
+from transformers.models.gpt_oss.modeling_gpt_oss import GptOssAttention
 
-LENGTH, ROWS, WINDOW, BASE = 11, 2, 4, 1_000.0
+from lib.attention import attention
+from lib.cache import CachedSelfAttention
+from lib.modern import pairs_from_halves
+from lib.windows import SinkAttention, kept_bytes, layer_windows, lenders
+from tests.conformance import beside
+from tests.conformance.tiny_llama import randomise
+
+LENGTH, WINDOW = 11, 4
 D_MODEL, HEADS, KV_HEADS, D_HEAD = 30, 5, 1, 6
 SLIDING, FULL = "sliding_attention", "full_attention"
 
@@ -45,25 +40,12 @@ def tiny(made_by, **more):
         "sliding_window": WINDOW,
         "attention_bias": False,
     }
-    config = made_by(**sizes | more)
-    config._attn_implementation = "eager"
-    return config
+    return made_by(**sizes | more, attn_implementation="eager")
 
 
-def angles(start, stop, dtype, twice=False):
-    """Cosines and sines, as their models hand them to a layer."""
-    steps = BASE ** (-torch.arange(0, D_HEAD, 2, dtype=dtype) / D_HEAD)
-    angle = torch.arange(start, stop)[:, None] * steps
-    angle = angle.repeat(1, 2) if twice else angle
-    return angle.cos()[None], angle.sin()[None]
-
-
-def seen(asking, among, window, dtype):
-    """Their mask, of 0 and -inf, for places of queries and of keys."""
-    back = asking[:, None] - among
-    may = (back >= 0) & (back < (window or LENGTH))
-    zeros = torch.zeros(may.shape, dtype=dtype)
-    return zeros.masked_fill(~may, -torch.inf)[None, None]
+def windows(types, wide):
+    """Of each layer of theirs."""
+    return [wide if kind == SLIDING else None for kind in types]
 
 
 def gpt_oss_layer(n, dtype):
@@ -72,7 +54,8 @@ def gpt_oss_layer(n, dtype):
     layer = randomise(GptOssAttention(config, layer_idx=n), seed=n).to(dtype)
     layer.sinks.copy_(torch.linspace(-2, 2, HEADS))
     window = layer_windows(2, every=2, window=WINDOW)[n]
-    made = SinkAttention(D_MODEL, HEADS, KV_HEADS, BASE, window).to(dtype)
+    sizes = D_MODEL, HEADS, KV_HEADS, beside.BASE, window
+    made = SinkAttention(*sizes).to(dtype)
     projections = (
         pairs_from_halves(layer.q_proj.weight, HEADS),
         pairs_from_halves(layer.k_proj.weight, KV_HEADS),
@@ -88,40 +71,16 @@ def gpt_oss_layer(n, dtype):
     return layer, made.requires_grad_(False), config, window
 
 
-@pytest.mark.parametrize(
-    ("dtype", "near"), [(torch.float32, 1e-5), (torch.float64, 1e-12)]
-)
+@beside.PRECISIONS
 @pytest.mark.parametrize("n", [0, 1])
 def test_full_pass_and_cached_are_gpt_oss(n, dtype, near):
     """Theirs keeps no key that a window has left; the outputs are equal."""
     layer, made, config, window = gpt_oss_layer(n, dtype)
-    torch.manual_seed(1)
-    x, place = torch.randn(ROWS, LENGTH, D_MODEL).to(dtype), torch.arange
-    mask = seen(place(LENGTH), place(LENGTH), window, dtype)
-    expected, _ = layer(x, angles(0, LENGTH, dtype), mask)
-    close = {"rtol": 0, "atol": near}
-    assert expected.abs().mean() > 0.1
-    torch.testing.assert_close(made(x), expected, **close)
-    cache, past = DynamicCache(config=config), CachedSelfAttention(made)
-    start = 0
-    for part in x.split([5, 1, 3, 2], dim=1):
-        end = start + part.shape[1]
-        left = start if window is None else min(start, window - 1)
-        mask = seen(place(start, end), place(start - left, end), window, dtype)
-        turned = angles(start, end, dtype)
-        found, _ = layer(part, turned, mask, past_key_values=cache)
-        torch.testing.assert_close(found, expected[:, start:end], **close)
-        torch.testing.assert_close(made(part, past), found, **close)
-        start = end
-
-
-def test_a_sink_changes_their_output():
-    """So that the test above would notice a layer without."""
-    layer, made, _, _ = gpt_oss_layer(0, torch.float64)
-    x = torch.randn(ROWS, LENGTH, D_MODEL).double()
-    before = made(x)
-    made.sink -= 50
-    assert (made(x) - before).abs().max() > 0.1
+    angles = partial(beside.angles, width=D_HEAD, dtype=dtype, repeats=1)
+    read = partial(beside.read, layer, angles, window=window)
+    past, kept = DynamicCache(config=config), CachedSelfAttention(made)
+    x = beside.text(LENGTH, D_MODEL, dtype)
+    beside.compare(made, kept, read, past, x, (5, 1, 3, 2), near)
 
 
 KINDS = (
@@ -136,11 +95,10 @@ KINDS = (
 def test_layers_take_turns_as_theirs_do(made_by, every):
     config = made_by()
     layers, wide = config.num_hidden_layers, config.sliding_window
-    theirs = [wide if t == SLIDING else None for t in config.layer_types]
     expected = layer_windows(layers, every, wide)
     if made_by is Gemma4TextConfig:
         expected[-1] = None  # theirs always ends with a full layer
-    assert theirs == expected
+    assert windows(config.layer_types, wide) == expected
 
 
 def test_the_sizes_on_the_page_are_theirs():
@@ -163,16 +121,12 @@ def test_the_sizes_on_the_page_are_theirs():
 @pytest.mark.parametrize("shared", [0, 5, 15])
 def test_keys_are_lent_as_theirs_are(made_by, shared):
     config = made_by(num_kv_shared_layers=shared)
-    found = lenders(
-        [WINDOW if t == SLIDING else None for t in config.layer_types], shared
-    )
-    modes = config.kv_sharing_modes
-    stores = {
-        config.layer_types[n]: n for n, m in enumerate(modes) if m == "store"
-    }
-    for n, mode in enumerate(modes):
-        wanted = stores[config.layer_types[n]] if mode == "reuse" else n
-        assert found[n] == wanted
+    types, modes = config.layer_types, config.kv_sharing_modes
+    stores = {types[n]: n for n, mode in enumerate(modes) if mode == "store"}
+    assert lenders(windows(types, WINDOW), shared) == [
+        stores[types[n]] if mode == "reuse" else n
+        for n, mode in enumerate(modes)
+    ]
 
 
 @pytest.mark.parametrize(("kind", "window"), [(SLIDING, WINDOW), (FULL, None)])
@@ -186,29 +140,26 @@ def test_a_borrower_asks_the_keys_of_its_lender(kind, window):
         num_kv_shared_layers=2,
         global_head_dim=D_HEAD,
     )
-    layers = [randomise(Gemma4TextAttention(config, n), n) for n in (0, 1, 2)]
-    lender = lenders([WINDOW if t == SLIDING else None for t in types], 2)[2]
+    *lending, borrower = (
+        randomise(gemma4.Gemma4TextAttention(config, n), n) for n in (0, 1, 2)
+    )
+    lender = lenders(windows(types, WINDOW), 2)[2]
     torch.manual_seed(2)
-    x, lent = torch.randn(3, ROWS, LENGTH, D_MODEL), {}
-    turned, place = angles(0, LENGTH, torch.float32, True), torch.arange
-    mask = seen(place(LENGTH), place(LENGTH), window, torch.float32)
-    for layer, row in zip(layers[:2], x, strict=False):
+    x, lent, own = torch.randn(3, 2, LENGTH, D_MODEL), {}, {}
+    turned = beside.angles(torch.arange(LENGTH), D_HEAD, torch.float32)
+    mask = beside.their_mask(x[0], window=window)
+    for layer, row in zip(lending, x, strict=False):
         layer(row, turned, mask, lent)
-    borrower = layers[2]
     assert not hasattr(borrower, "k_proj") and not hasattr(borrower, "v_proj")
     expected, _ = borrower(x[2], turned, mask, lent)
     assert lender == types.index(kind)
-    own = {}
-    layers[lender](x[lender], turned, mask, own)
-    (k, v), (cos, sin) = own[kind], turned
+    lending[lender](x[lender], turned, mask, own)
     q = borrower.q_norm(borrower.q_proj(x[2]).unflatten(-1, (HEADS, D_HEAD)))
-    first, second = q.chunk(2, -1)
-    half = torch.cat([-second, first], -1)
-    q = (q * cos[:, :, None] + half * sin[:, :, None]).transpose(1, 2)
-    k, v = (part.expand(-1, HEADS, -1, -1) for part in (k, v))
-    context = attention(q * D_HEAD**0.5, k, v, mask == 0)
+    q = gemma4.apply_rotary_pos_emb(q, *turned, unsqueeze_dim=2)
+    k, v = (part.expand(-1, HEADS, -1, -1) for part in own[kind])
+    context = attention(q.transpose(1, 2) * D_HEAD**0.5, k, v, mask == 0)
     found = borrower.o_proj(context.transpose(1, 2).flatten(2))
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    beside.close(found, expected)
 
 
 @pytest.mark.parametrize(("made_by", "every"), [KINDS[0], KINDS[3]])
@@ -227,5 +178,5 @@ def test_their_caches_keep_so_many_bytes(made_by, every):
         for layer in cache.layers
         if layer.keys is not None  # a borrower's are
     )
-    windows = layer_windows(layers, every, config.sliding_window - 1)
-    assert held == kept_bytes(tokens, windows, heads, width)
+    kept = layer_windows(layers, every, config.sliding_window - 1)
+    assert held == kept_bytes(tokens, kept, heads, width)

@@ -5,16 +5,12 @@ Theirs are float32. Nothing is downloaded.
 
 import pytest
 import torch
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+from transformers.models.llama import modeling_llama
 
 from lib.modern import Stretch, rotary_steps, turn_by
 from lib.yarn import Yarn, yarn_steps
-
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import LlamaConfig  # noqa: E402
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS  # noqa: E402
-from transformers.models.llama import modeling_llama  # noqa: E402
 
 NEAR = {"rtol": 1e-6, "atol": 1e-6}
 RATIO = {"rtol": 1e-5, "atol": 0}  # of the slowest pairs, too
