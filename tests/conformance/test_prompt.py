@@ -8,14 +8,10 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import LlamaForCausalLM
 
 from lib.llama import DecoderOnly, load_llama, read_config
 from tests.conformance.tiny_speaker import FOLDER, answers, build
-
-pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from transformers import LlamaForCausalLM  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -10,50 +10,45 @@ the same ten tokens. Nothing is downloaded.
 from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
+from transformers import DeepseekV3Config, MixtralConfig, Qwen3MoeConfig
+from transformers.models.deepseek_v3.modeling_deepseek_v3 import DeepseekV3MoE
+from transformers.models.mixtral import modeling_mixtral
+from transformers.models.qwen3_moe import modeling_qwen3_moe
 
 FILE = Path(__file__).parents[2] / "book" / "data" / "experts.safetensors"
 TOKENS, D_MODEL, D_FF, EXPERTS, TOP_K = 10, 8, 6, 5, 2
-ONE_SIZE = {"hidden_size": D_MODEL, "num_experts_per_tok": TOP_K}
-
-
-def mixtral():
-    from transformers import MixtralConfig
-    from transformers.models.mixtral.modeling_mixtral import (
-        MixtralSparseMoeBlock,
-    )
-
-    sizes = {"intermediate_size": D_FF, "num_local_experts": EXPERTS}
-    return MixtralSparseMoeBlock(MixtralConfig(**ONE_SIZE, **sizes))
-
-
-def qwen3(renormalize=True):
-    from transformers import Qwen3MoeConfig
-    from transformers.models.qwen3_moe.modeling_qwen3_moe import (
-        Qwen3MoeSparseMoeBlock,
-    )
-
-    config = Qwen3MoeConfig(
-        **ONE_SIZE, moe_intermediate_size=D_FF, num_experts=EXPERTS,
-        norm_topk_prob=renormalize,
-    )  # fmt: skip
-    return Qwen3MoeSparseMoeBlock(config)
-
-
-def deepseek_v3(renormalize=True):
-    from transformers import DeepseekV3Config
-    from transformers.models.deepseek_v3.modeling_deepseek_v3 import (
+FAMILIES = {
+    "mixtral": (
+        modeling_mixtral.MixtralSparseMoeBlock,
+        MixtralConfig,
+        {"intermediate_size": D_FF, "num_local_experts": EXPERTS},
+    ),
+    "qwen3": (
+        modeling_qwen3_moe.Qwen3MoeSparseMoeBlock,
+        Qwen3MoeConfig,
+        {"moe_intermediate_size": D_FF, "num_experts": EXPERTS},
+    ),
+    "deepseek_v3": (
         DeepseekV3MoE,
-    )
+        DeepseekV3Config,
+        {
+            "moe_intermediate_size": D_FF,
+            "n_routed_experts": EXPERTS,
+            "n_shared_experts": 2,
+            "n_group": 1,
+            "topk_group": 1,
+            "routed_scaling_factor": 2.5,
+        },
+    ),
+}
 
-    config = DeepseekV3Config(
-        **ONE_SIZE, moe_intermediate_size=D_FF, n_routed_experts=EXPERTS,
-        n_shared_experts=2, n_group=1, topk_group=1,
-        norm_topk_prob=renormalize, routed_scaling_factor=2.5,
-    )  # fmt: skip
-    return DeepseekV3MoE(config)
 
-
-FAMILIES = {"mixtral": mixtral, "qwen3": qwen3, "deepseek_v3": deepseek_v3}
+def build(family, renormalize=True):
+    """A layer of the package; Mixtral always renormalises."""
+    block, config, fields = FAMILIES[family]
+    sizes = {"hidden_size": D_MODEL, "num_experts_per_tok": TOP_K}
+    return block(config(**sizes, **fields, norm_topk_prob=renormalize))
 
 
 def tokens():
@@ -84,11 +79,9 @@ def recorded(block) -> dict[str, torch.Tensor]:
 
 
 def main() -> None:
-    from safetensors.torch import save_file
-
     files = {"tokens": tokens()}
-    for family, build in FAMILIES.items():
-        for name, tensor in recorded(build()).items():
+    for family in FAMILIES:
+        for name, tensor in recorded(build(family)).items():
             files[f"{family}.{name}"] = tensor
     save_file(files, FILE)
 

@@ -14,6 +14,8 @@ import json
 from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from tests.library.llama_files import SIZES, SLOWER
 
@@ -37,8 +39,6 @@ def randomise(model, seed=0):
 
 def build(seed=0, **changes):
     """`LlamaForCausalLM` with random weights."""
-    from transformers import LlamaConfig, LlamaForCausalLM
-
     config = LlamaConfig(**FIELDS | changes, attn_implementation="eager")
     return randomise(LlamaForCausalLM(config), seed)
 
@@ -50,8 +50,6 @@ def texts(batch=2, length=12, vocab=50, seed=1):
 
 
 def main() -> None:
-    from safetensors.torch import save_file
-
     model, ids = build(), texts()
     slower = build(rope_parameters=SLOWER)
     recorded = {"ids": ids, "logits": model(ids).logits}

@@ -12,10 +12,19 @@ import json
 from pathlib import Path
 
 import torch
+from tokenizers import Regex, Tokenizer, decoders
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
+from tokenizers.processors import TemplateProcessing
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from kit.trained import one_text_model
 from lib.llama import NAMES
-from lib.modern import pairs_from_halves
+from lib.modern import halves_from_pairs
 
 FOLDER = Path(__file__).parents[2] / "book" / "data" / "speaker"
 PROMPTS = (
@@ -27,19 +36,10 @@ LIMIT = 12  # an ISO date and EOS have 11 tokens
 
 def tokenizer(vocabulary):
     """Characters as tokens; BOS stands behind the text, as in training."""
-    from tokenizers import (
-        Regex,
-        Tokenizer,
-        decoders,
-        models,
-        pre_tokenizers,
-        processors,
-    )
-
-    made = Tokenizer(models.WordLevel(vocabulary.ids, unk_token="<unk>"))
+    made = Tokenizer(WordLevel(vocabulary.ids, unk_token="<unk>"))
     made.add_special_tokens(vocabulary.tokens[:4])
-    made.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
-    made.post_processor = processors.TemplateProcessing(
+    made.pre_tokenizer = Split(Regex(r"[\s\S]"), "isolated")
+    made.post_processor = TemplateProcessing(
         single="$A <bos>", special_tokens=[("<bos>", vocabulary.bos_id)]
     )
     made.decoder = decoders.Fuse()
@@ -61,9 +61,8 @@ def their_weights(model):
         parts = joined.split([*widths, widths[1]])
         heads = (c.heads, c.kv_heads, None)
         for name, w, many in zip("qkv", parts, heads, strict=True):
-            if many:  # the inverse of what the loader does
-                rows = torch.arange(float(len(w)))[:, None]
-                w = w[pairs_from_halves(rows, many)[:, 0].argsort()]
+            if many:
+                w = halves_from_pairs(w, many)
             found[f"{layer}.self_attn.{name}_proj.weight"] = w
         for ours, theirs in NAMES.items():
             found[f"{layer}.{theirs}.weight"] = own[f"{block}.{ours}.weight"]
@@ -72,8 +71,6 @@ def their_weights(model):
 
 def build():
     """`LlamaForCausalLM` with the weights of the book's model."""
-    from transformers import LlamaConfig, LlamaForCausalLM
-
     kept = one_text_model()
     c, words = kept.model.config, kept.source
     config = LlamaConfig(
@@ -98,8 +95,6 @@ def build():
 @torch.no_grad()
 def answers(folder=FOLDER):
     """What `transformers` answers, by nothing but the files."""
-    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
-
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
     file = str(folder / "tokenizer.json")
     words = PreTrainedTokenizerFast(tokenizer_file=file)
