@@ -58,7 +58,8 @@ def compare(made, kept, theirs, past, x, parts, near=1e-5):
     assert whole.abs().mean() > 0.1
     close(made(x), whole, near)
     for part in x.split(parts, dim=1):
+        stop = start + part.shape[1]
         expected = theirs(part, start, past)
+        close(expected, whole[:, start:stop], near)
         close(made(part, kept), expected, near)
-        start += part.shape[1]
-        close(expected, whole[:, start - part.shape[1] : start], near)
+        start = stop

@@ -12,9 +12,9 @@ from transformers.models.qwen3_next import modeling_qwen3_next as theirs
 
 from lib.delta import chunked_delta_rule, delta_chunk, delta_rule
 from lib.gated_delta import DeltaPast, GatedDeltaNet
+from tests.conformance.beside import close
 from tests.conformance.tiny_llama import randomise
 
-NEAR = {"rtol": 0, "atol": 1e-5}
 SIZES = {
     "hidden_size": 24,
     "num_hidden_layers": 2,
@@ -52,8 +52,8 @@ def test_the_rule_is_theirs(rule, their_rule):
     )  # fmt: skip
     q, k, v = (x.transpose(1, 2) for x in (q * 5**-0.5, k, v))
     found, last = rule(q, k, v, beta.mT, decay.mT, state)
-    torch.testing.assert_close(found.transpose(1, 2), wanted[0], **NEAR)
-    torch.testing.assert_close(last, wanted[1], **NEAR)
+    close(found.transpose(1, 2), wanted[0])
+    close(last, wanted[1])
 
 
 def ours_of(layer):
@@ -87,13 +87,13 @@ def test_the_layer_is_theirs_in_parts(config, layer, parts):
     layer = randomise(layer(config, 0))
     made, x = ours_of(layer), torch.randn(2, 70, 24)
     whole = layer(x)
-    torch.testing.assert_close(made(x), whole, **NEAR)
+    close(made(x), whole)
     cache, past = DynamicCache(config=config), DeltaPast()
     for part in x.split(parts, dim=1):
         wanted = layer(part, cache_params=cache)
-        torch.testing.assert_close(made(part, past), wanted, **NEAR)
+        close(made(part, past), wanted)
         state = cache.get_recurrent_state(0, state_idx=0)
-        torch.testing.assert_close(past.state, state, **NEAR)
+        close(past.state, state)
     assert wanted.abs().max() > 0.1
 
 

@@ -8,8 +8,8 @@ from transformers.models.qwen3_moe import modeling_qwen3_moe
 from lib.experts import MixtureOfExperts, Router, balancing_loss
 from lib.modern import GatedFeedForward
 from tests.conformance import tiny_experts as tiny
+from tests.conformance.beside import close
 
-NEAR = {"rtol": 0, "atol": 1e-5}
 SIGMOID = {"score": "sigmoid", "scale": 2.5}
 # A family, whether it renormalises, and how ours chooses.
 KINDS = [
@@ -46,14 +46,14 @@ def test_a_mixture_is_that_of_the_family(family, renormalize, choices):
     layer = ours(theirs, **choices, renormalize=renormalize)
     x = tiny.tokens()
     output, routing = layer(x, need_routing=True)
-    torch.testing.assert_close(output, theirs["output"], **NEAR)
+    close(output, theirs["output"])
     if layer.router.score == "softmax":
         logits = (x.flatten(0, 1) @ layer.router.keys.weight.T,)
         loss = modeling_qwen3_moe.load_balancing_loss_func(
             logits, tiny.EXPERTS, tiny.TOP_K
         )
         mine = balancing_loss(routing.scores, routing.chosen)
-        torch.testing.assert_close(tiny.TOP_K * mine, loss, **NEAR)
+        close(tiny.TOP_K * mine, loss)
 
 
 def test_the_record_of_the_page_is_what_the_package_says():
@@ -62,5 +62,5 @@ def test_the_record_of_the_page_is_what_the_package_says():
     for family in tiny.FAMILIES:
         for name, tensor in tiny.recorded(tiny.build(family)).items():
             kept = record.pop(f"{family}.{name}")
-            torch.testing.assert_close(kept, tensor, **NEAR)
+            close(kept, tensor)
     assert not record

@@ -1,40 +1,76 @@
-"""Files of LLaMA's family: read as `transformers` reads them, or refused.
+"""Files of five families: read as `transformers` reads them, or refused.
 
 A good file of a small random model is changed: it gets each field of each
-decoder of the package. What our loader does not refuse, it must compute as
+decoder of the package; those of 2025 each of their three classes and of some
+of their relatives. What our loader does not refuse, it must compute as
 `transformers` does from the very same file. Nothing is downloaded.
 """
 
 import dataclasses
 import json
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import pytest
 import torch
-from safetensors.torch import save_file
-
-from lib.llama import DecoderOnly, load_llama, read_config
-from lib.validate.llama_known import AGREE, NEUTRAL, SILENT, USED
-from tests.conformance.tiny_llama import FIELDS, randomise, texts
-from tests.library.llama_files import HONEST, SIZES, SLOWER
-
-transformers = pytest.importorskip(
-    "transformers", reason="needs the public packages: make conformance"
-)
-from huggingface_hub.errors import StrictDataclassError  # noqa: E402
-from transformers.models.auto.configuration_auto import (  # noqa: E402
-    CONFIG_MAPPING,
-)
-from transformers.models.auto.modeling_auto import (  # noqa: E402
+import transformers
+from huggingface_hub.errors import StrictDataclassError
+from safetensors.torch import load_file, save_file
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CLASSES,
 )
 
+from lib.families import FamilyModel, load_family, read_family
+from lib.llama import DecoderOnly, load_llama, read_config
+from lib.validate import families, llama_known
+from tests.conformance import tiny_families as tiny
+from tests.conformance.beside import close
+from tests.conformance.tiny_llama import FIELDS, randomise, texts
+from tests.library.llama_files import HONEST, SIZES, SLOWER
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
-NEAR = {"rtol": 0, "atol": 1e-5}
 PARTS = (12,), (4, 1, 1, 3, 1, 2)
-OURS = {"llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM"}
+
+
+class Loader(NamedTuple):
+    """One of ours, and the fields that it knows of a family."""
+
+    read: Callable
+    model: type
+    load: Callable
+    used: set  # or held against those that are
+    silent: set
+    neutral: dict
+    classes: tuple = CLASSES  # a file gets each field of these
+
+
+LLAMA = Loader(
+    read=read_config,
+    model=DecoderOnly,
+    load=load_llama,
+    used=llama_known.USED | llama_known.AGREE,
+    silent=llama_known.SILENT,
+    neutral=llama_known.NEUTRAL,
+)
+RELATIVES = "deepseek_v3", "gpt_oss", "olmo3", "qwen2_moe", "qwen3_next"
+LOADERS = {"llama": LLAMA, "mistral": LLAMA} | {
+    family: Loader(
+        read=read_family,
+        model=FamilyModel,
+        load=load_family,
+        used=families.USED[family] | families.AGREE[family],
+        silent=families.SILENT[family],
+        neutral=families.NEUTRAL,
+        classes=(*tiny.FAMILIES, *RELATIVES),
+    )
+    for family in tiny.FAMILIES
+}
+GOOD = {"llama": FIELDS, "mistral": FIELDS | {"sliding_window": 4}}
+GOOD |= tiny.FAMILIES
 
 
 @cache
@@ -51,33 +87,34 @@ def defaults(family):
 
 
 @cache
+def saved(family, changes):
+    return tiny.saved(tiny.build(family, GOOD[family] | json.loads(changes)))
+
+
 def good(family, **changes):
     """A file that both read: fields and weights."""
-    more = {"sliding_window": 4} if family == "mistral" else {}
-    config = CONFIG_MAPPING[family](**FIELDS | more | changes)
-    model = transformers.AutoModelForCausalLM.from_config(config)
-    fields = json.loads(config.to_json_string(use_diff=True))
-    fields["architectures"] = [OURS[family]]
-    return fields, dict(randomise(model).state_dict())
+    return saved(family, json.dumps(changes))
 
 
-def read(fields, weights):
+def read(family, fields, weights):
     """None and our model; or what our loader names first, and no model.
 
     It names a field, one of the angles' fields, or a tensor, or what lacks.
     """
+    loader = LOADERS[family]
     try:
-        config = read_config(fields)
+        config = loader.read(fields)
         with torch.device("meta"):  # it may say that it is very large
-            load_llama(DecoderOnly(config), weights)
-        model = DecoderOnly(config).requires_grad_(False)
-        load_llama(model, weights)
+            loader.load(loader.model(config), weights)
+        model = loader.model(config).requires_grad_(False)
+        loader.load(model, weights)
         return None, model
     except (ValueError, TypeError) as error:
         message = str(error)
     name = message.partition(": expected ")[0].partition(" of rope_")[0]
     angles = [fields.get(n) for n in ("rope_parameters", "rope_scaling")]
-    known = {*fields, *weights, *USED, *SLOWER, "type"}
+    used = [one.used for one in LOADERS.values() if one.read is loader.read]
+    known = {*fields, *weights, *SLOWER, "type"}.union(*used)
     known = known.union(*(part for part in angles if isinstance(part, dict)))
     tensor = re.fullmatch(r"(model\.|lm_head)[\w.]+", name)
     assert name in known or tensor, message
@@ -93,15 +130,15 @@ def theirs(folder, fields, weights):
     auto = transformers.AutoModelForCausalLM
     model, said = auto.from_pretrained(
         folder, output_loading_info=True, dtype=torch.float32,
-        attn_implementation="eager",
+        attn_implementation="eager", experts_implementation="eager",
     )  # fmt: skip
     whole = not any(said[kind] for kind in said if kind.endswith("_keys"))
     return model.eval().requires_grad_(False), whole
 
 
-def agree(folder, fields, weights):
+def agree(family, folder, fields, weights):
     """Refused by a name that the file has or lacks, or computed alike."""
-    name, ours = read(fields, weights)
+    name, ours = read(family, fields, weights)
     if name:
         return name
     model, whole = theirs(folder, fields, weights)
@@ -112,7 +149,7 @@ def agree(folder, fields, weights):
         for part in ids.split(size, dim=1):
             out = model(part, past_key_values=past, use_cache=True)
             past = out.past_key_values
-            torch.testing.assert_close(ours(part, cache), out.logits, **NEAR)
+            close(ours(part, cache), out.logits)
     return None
 
 
@@ -125,7 +162,7 @@ def others(value):
     return [True, False, 3, 0.5, "gelu", ["full_attention", "conv"], {}]
 
 
-def mutations(families=CLASSES):
+def mutations(families):
     """Each field of each class, with its default and with other values."""
     found = {}
     for family in families:
@@ -135,30 +172,33 @@ def mutations(families=CLASSES):
     return {name: list(values.values()) for name, values in found.items()}
 
 
-@pytest.mark.parametrize("family", OURS)
+@pytest.mark.parametrize("family", LOADERS)
 def test_a_good_file_with_each_field_of_each_class(family, tmp_path):
     """Whatever is accepted gives the logits of the package."""
     fields, weights = good(family)
+    ids, loader = texts(vocab=fields["vocab_size"]), LOADERS[family]
     accepted, tried = set(), 0
-    for name, values in mutations().items():
+    for name, values in mutations(loader.classes).items():
         for number, value in enumerate(values):
             changed = fields | {name: value}
             tried += 1
-            refused, ours = read(changed, weights)
+            refused, ours = read(family, changed, weights)
             if refused:
-                assert refused == name or name in USED | AGREE, (name, value)
+                blamed = refused == name or name in loader.used
+                assert blamed, (name, value, refused)
                 continue
             accepted.add(name)
             try:
                 model, whole = theirs(tmp_path / str(number), changed, weights)
-                expected = model(texts()).logits
+                expected = model(ids).logits
             except Exception:  # noqa: BLE001  it takes no such value
-                assert name in SILENT, (name, value)
+                assert name in loader.silent, (name, value)
                 continue
             assert whole, (name, value)
-            torch.testing.assert_close(ours(texts()), expected, **NEAR)
-    assert tried > 3_000 and len(accepted) > 20, (tried, accepted)
-    assert accepted <= USED | AGREE | SILENT | NEUTRAL.keys()
+            close(ours(ids), expected)
+    assert tried > (3_000 if loader is LLAMA else 500)
+    assert len(accepted) > 20, accepted
+    assert accepted <= loader.used | loader.silent | loader.neutral.keys()
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -177,7 +217,7 @@ def test_honest_files_give_the_logits_of_the_package(name, tmp_path):
     config = CONFIG_MAPPING[fields["model_type"]](**fields)
     model = transformers.AutoModelForCausalLM.from_config(config)
     weights = dict(randomise(model.float()).state_dict())
-    assert agree(tmp_path, fields, weights) is None
+    assert agree("llama", tmp_path, fields, weights) is None
 
 
 @pytest.mark.parametrize(
@@ -200,11 +240,11 @@ def test_what_is_accepted_is_computed_alike(change, tmp_path):
     fields, weights = good("llama", **heads)
     for name in ("", "rope_parameters", "rms_norm_eps"):
         less = {k: v for k, v in fields.items() if k != name}
-        assert agree(tmp_path / name, less | change, weights) is None
+        assert agree("llama", tmp_path / name, less | change, weights) is None
 
 
 @pytest.mark.parametrize("kind", ["default", "linear", "llama3"])
-@pytest.mark.parametrize("family", OURS)
+@pytest.mark.parametrize("family", ["llama", "mistral"])
 def test_many_positions(family, kind, tmp_path):
     """Up to 2,000 places; their angles are rounded to float32."""
     angles = {"rope_type": kind, "rope_theta": 1_000.0, "factor": 8.0}
@@ -212,8 +252,60 @@ def test_many_positions(family, kind, tmp_path):
     fields, weights = good(family)
     fields = fields | {"rope_parameters": angles}
     fields["max_position_embeddings"] = 4_096
-    _, ours = read(fields, weights)
+    _, ours = read(family, fields, weights)
     model, _ = theirs(tmp_path, fields, weights)
     ids = texts(batch=1, length=2_000)
-    near = {"rtol": 0, "atol": 1e-4}
-    torch.testing.assert_close(ours(ids), model(ids).logits, **near)
+    close(ours(ids), model(ids).logits, 1e-4)
+
+
+CHANGES = {
+    "qwen3": [
+        {"tie_word_embeddings": True},
+        {"num_key_value_heads": 4, "hidden_size": 16, "head_dim": 4},
+        {"use_sliding_window": False, "sliding_window": 2},
+    ],
+    "qwen3_moe": [
+        {"norm_topk_prob": False},
+        {"num_hidden_layers": 3, "decoder_sparse_step": 2},
+        {"num_hidden_layers": 3, "mlp_only_layers": [1]},
+        {"num_experts_per_tok": 5, "num_key_value_heads": 1},
+    ],
+    "dots1": [
+        {"norm_topk_prob": False, "routed_scaling_factor": 1.0},
+        {"first_k_dense_replace": 0, "n_shared_experts": 1},
+        {"sliding_window": None, "num_experts_per_tok": 1},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "change"),
+    [(f, change) for f, several in CHANGES.items() for change in several],
+)
+def test_other_sizes_are_computed_alike(family, change, tmp_path):
+    fields, weights = good(family, **change)
+    assert agree(family, tmp_path, fields, weights) is None
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize(
+    "lacking", [None, *sorted(families.USED["qwen3_moe"])]
+)
+def test_a_file_that_says_less(family, lacking, tmp_path):
+    """Where a field lacks it is refused, or is what the package takes."""
+    fields, weights = good(family, head_dim=4, hidden_size=16)
+    less = {k: v for k, v in fields.items() if k != lacking}
+    name, ours = read(family, less, weights)
+    if name is None:
+        model, whole = theirs(tmp_path, less, weights)
+        assert whole
+        close(ours(tiny.ids()), model(tiny.ids()).logits)
+
+
+def test_the_record_of_the_page_is_what_the_package_says():
+    fields = json.loads((tiny.FOLDER / "families.json").read_text("utf-8"))
+    kept = load_file(tiny.FOLDER / "families.safetensors")
+    said, tensors = tiny.recorded()
+    assert fields == said and kept.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        close(kept[name], tensor)

@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from tests.conformance.tiny_llama import randomise, texts
 
@@ -41,11 +43,9 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def build(family, **changes):
+def build(family, fields):
     """A model of the package with random weights, its biases included."""
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    config = AutoConfig.for_model(family, **FAMILIES[family] | changes)
+    config = AutoConfig.for_model(family, **fields)
     model = AutoModelForCausalLM.from_config(
         config, attn_implementation="eager", experts_implementation="eager"
     )
@@ -62,8 +62,6 @@ def build(family, **changes):
 
 def saved(model):
     """The fields and the weights that the package writes."""
-    from safetensors.torch import load_file
-
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         text = Path(folder, "config.json").read_text(encoding="utf-8")
@@ -77,8 +75,8 @@ def ids():
 def recorded():
     """The fields of each family, and all tensors by family and name."""
     fields, tensors = {}, {"ids": ids()}
-    for family in FAMILIES:
-        model = build(family)
+    for family, sizes in FAMILIES.items():
+        model = build(family, sizes)
         fields[family], weights = saved(model)
         weights["logits"] = model(ids()).logits
         tensors |= {f"{family}/{name}": w for name, w in weights.items()}
@@ -86,8 +84,6 @@ def recorded():
 
 
 def main() -> None:
-    from safetensors.torch import save_file
-
     fields, tensors = recorded()
     save_file(tensors, FOLDER / "families.safetensors")
     text = json.dumps(fields, indent=1)
