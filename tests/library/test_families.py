@@ -1,7 +1,7 @@
 """lib.families: recorded models of three families, and what is refused.
 
 What the public package says of other files stands in
-tests/conformance/test_new_families.py.
+tests/conformance/test_families.py.
 """
 
 import json
