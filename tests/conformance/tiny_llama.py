@@ -37,15 +37,15 @@ def randomise(model, seed=0):
     return model
 
 
-def build(seed=0, **changes):
+def build(**changes):
     """`LlamaForCausalLM` with random weights."""
     config = LlamaConfig(**FIELDS | changes, attn_implementation="eager")
-    return randomise(LlamaForCausalLM(config), seed)
+    return randomise(LlamaForCausalLM(config))
 
 
-def texts(batch=2, length=12, vocab=50, seed=1):
+def texts(batch=2, length=12, vocab=50):
     """Token ids."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(1)
     return torch.randint(vocab, (batch, length), generator=generator)
 
 
