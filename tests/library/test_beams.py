@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lib.beams import beam_search
-from tests.library.draw import DEVICE, refused, same
+from tests.library.draw import DEVICE, same
 from tests.library.untrained import build, sources, step_logits
 
 
@@ -59,11 +59,3 @@ def test_beams_are_the_definition(width, vocab, limit, seed, alpha, cached):
         for ours, exact in zip(sums, numbers, strict=True):
             exact = [*exact, *[-math.inf] * missing]
             assert ours.tolist() == pytest.approx(exact)
-
-
-@pytest.mark.bad_input
-def test_refuses():
-    with refused(ValueError, "width", "at least 1", "0"):
-        beam_search(build(), sources(), 0)
-    with refused(ValueError, "length_penalty", "at least 0", "-1"):
-        beam_search(build(), sources(), 2, -1)

@@ -171,7 +171,7 @@ def ids(*rows):
 
 
 def writing(call):
-    """What none of the three ways to write takes."""
+    """What no way to write takes."""
     call = partial(call, model=build(), source=sources(2), limit=4)
     return [
         ("model", call, TypeError, "Transf", {"Lin": nn.Linear(1, 1)}),
@@ -187,6 +187,7 @@ def beginning(*rows):
 
 
 draw = partial(sample, build(), sources(2))
+search = partial(beam_search, build(), sources(2))
 choose = partial(write_tokens, build(), sources(), limit=3)
 NO_LENGTHS = {"0": ids([], []).long(), "4": ids([5] * 4, [5] * 4)}
 NO_CHOICE = {
@@ -197,8 +198,9 @@ NO_CHOICE = {
 }
 test_bad_input_is_refused = refuses(
     *writing(greedy),
-    *writing(sample),
     *writing(beam_search),
+    ("width", search, ValueError, "at least 1", {"0": 0}),
+    ("length_penalty", search, ValueError, "at least 0", {"-1": -1}),
     *beginning(
         ("2 axes", by_shape(ids(5, 5))),
         ("2 rows, one for each", {"1": ids([5])}),

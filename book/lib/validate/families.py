@@ -62,9 +62,8 @@ def family_fields(fields: Mapping) -> None:
     family = fields["model_type"]
     known = USED[family] | AGREE[family] | SILENT[family]
     known_fields(fields, NEUTRAL, known)
-    _angles(fields)
     sizes = SIZES + EXPERTS.get(family, ())
-    common_fields(fields, sizes, ARCHITECTURES[family])
+    common_fields(fields, sizes, ARCHITECTURES[family], {"default": ()})
     heads, kv_heads = fields["num_attention_heads"], fields[SIZES[-1]]
     fine, expected = heads % kv_heads == 0, f"a divisor of {heads}"
     expect(fine, "num_key_value_heads", expected, kv_heads)
@@ -78,15 +77,6 @@ def family_fields(fields: Mapping) -> None:
         _dense_layers(fields)
     if family == "dots1":
         _dots(fields)
-
-
-def _angles(fields: Mapping) -> None:
-    """Of the plain kind; `common_fields` looks at all else."""
-    for name in ("rope_parameters", "rope_scaling"):
-        if isinstance(angles := fields.get(name), Mapping):
-            kind = angles.get("rope_type", angles.get("type", "default"))
-            plain, expected = kind == "default", "'default'"
-            expect(plain, f"rope_type of {name}", expected, repr(kind))
 
 
 def _experts(fields: Mapping, word: str) -> None:

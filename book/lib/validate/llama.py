@@ -11,34 +11,24 @@ import torch
 from torch import Tensor
 
 from .. import validate
-from .llama_known import (
-    AGREE,
-    ANGLES,
-    ARCHITECTURES,
-    AROUND,
-    BLOCK,
-    FLOATS,
-    KEPT_ANGLES,
-    NEUTRAL,
-    SILENT,
-    SIZES,
-    USED,
-)
+from . import llama_known as known
 from .refuse import expect, shape, wrong, wrong_kind
 
 
-def family(fields: object, known: Mapping) -> None:
+def family(fields: object, families: Mapping) -> None:
     """A dictionary that says whose code builds the model."""
     validate.instance(Mapping, fields=fields)
-    name, allowed = fields.get("model_type"), " or ".join(map(repr, known))
-    fine = isinstance(name, str) and name in known
+    name, allowed = fields.get("model_type"), " or ".join(map(repr, families))
+    fine = isinstance(name, str) and name in families
     expect(fine, "model_type", allowed, repr(name))
 
 
 def llama_fields(fields: Mapping) -> None:
     """A configuration that asks for nothing but the parts of the book."""
-    known_fields(fields, NEUTRAL, USED | AGREE | SILENT)
-    common_fields(fields, SIZES, ARCHITECTURES[fields["model_type"]])
+    others = known.USED | known.AGREE | known.SILENT
+    known_fields(fields, known.NEUTRAL, others)
+    classes = known.ARCHITECTURES[fields["model_type"]]
+    common_fields(fields, known.SIZES, classes, known.ANGLES)
     _heads(fields)
     _window(fields)
 
@@ -52,8 +42,10 @@ def known_fields(fields: Mapping, neutral: Mapping, others: set) -> None:
             wrong(name, "no such field: it is not known here", repr(value))
 
 
-def common_fields(fields: Mapping, sizes: tuple, classes: tuple) -> None:
-    """What the files of all families say."""
+def common_fields(
+    fields: Mapping, sizes: tuple, classes: tuple, kinds: Mapping
+) -> None:
+    """What the files of all families say; `kinds` are those of angles."""
     for name in sizes:
         expect(name in fields, name, "an integer", "nothing")
     validate.positive(**{name: fields[name] for name in sizes})
@@ -63,7 +55,7 @@ def common_fields(fields: Mapping, sizes: tuple, classes: tuple) -> None:
     validate.booleans(
         tie_word_embeddings=fields.get("tie_word_embeddings", False)
     )
-    _angles(fields)
+    _angles(fields, kinds)
     if (named := fields.get("architectures")) is not None:
         fine = isinstance(named, list)
         fine = fine and all(name in classes for name in named)
@@ -109,7 +101,7 @@ def _window(fields: Mapping) -> None:
         wrong("layer_types", "no such field in a Mistral", kinds)
 
 
-def _angles(fields: Mapping) -> None:
+def _angles(fields: Mapping, kinds: Mapping) -> None:
     """One description of the angles, of a kind that the book computes."""
     sections = {
         name: fields[name]
@@ -117,12 +109,12 @@ def _angles(fields: Mapping) -> None:
         if fields.get(name) is not None
     }
     validate.instance(Mapping, **sections)
+    for name, angles in sections.items():
+        _one_kind(name, angles, kinds)
     given = [angles for angles in sections.values() if angles]
     if len(given) == 2:
         same, expected = given[0] == given[1], "the same as rope_parameters"
         expect(same, "rope_scaling", expected, given[1])
-    for name, angles in sections.items():
-        _one_kind(name, angles)
     bases = [part for part in (fields, *given) if "rope_theta" in part]
     for part in bases:
         validate.above("rope_theta", part["rope_theta"], 1)
@@ -131,14 +123,14 @@ def _angles(fields: Mapping) -> None:
         expect(same, "rope_theta", expected, part["rope_theta"])
 
 
-def _one_kind(field: str, angles: Mapping) -> None:
+def _one_kind(field: str, angles: Mapping, kinds: Mapping) -> None:
     """All that this kind of angles needs, and nothing else."""
     kind = angles.get("rope_type", angles.get("type", "default"))
-    fine = isinstance(kind, str) and kind in ANGLES
-    known = " or ".join(map(repr, ANGLES))
-    expect(fine, f"rope_type of {field}", known, repr(kind))
+    fine = isinstance(kind, str) and kind in kinds
+    allowed = " or ".join(map(repr, kinds))
+    expect(fine, f"rope_type of {field}", allowed, repr(kind))
     one_of(f"type of {field}", angles.get("type", kind), (kind,))
-    needs, may = ANGLES[kind], {"rope_type", "type", "rope_theta"}
+    needs, may = kinds[kind], {"rope_type", "type", "rope_theta"}
     for name, value in angles.items():
         if name == "partial_rotary_factor":
             one_of(f"{name} of {field}", value, (1.0,))
@@ -176,14 +168,14 @@ def file_tensors(
         expect(name in weights, name, f"a tensor of shape {sizes}", "nothing")
     for name, tensor in weights.items():
         validate.instance(Tensor, **{name: tensor})
-        if tensor.dtype not in FLOATS:
+        if tensor.dtype not in known.FLOATS:
             wrong_kind(name, "a floating-point tensor", tensor.dtype)
         if name in wanted:
             fits = tuple(tensor.shape) == wanted[name]
             expect(fits, name, f"shape {wanted[name]}", shape(tensor))
         elif name == "lm_head.weight":
             _is_table(tensor, weights["model.embed_tokens.weight"])
-        elif steps is not None and KEPT_ANGLES.fullmatch(name):
+        elif steps is not None and known.KEPT_ANGLES.fullmatch(name):
             _kept_angles(name, tensor, steps)
         else:
             wrong(name, "no such tensor in this model", shape(tensor))
@@ -192,11 +184,13 @@ def file_tensors(
 def _tensors(config: object) -> dict[str, tuple[int, ...]]:
     """The shape of each tensor that a file must have."""
     kv_width = config.d_model // config.heads * config.kv_heads
-    sizes, named = vars(config) | {"kv_width": kv_width}, dict(AROUND)
+    sizes, named = vars(config) | {"kv_width": kv_width}, dict(known.AROUND)
     if config.tied:
         del named["lm_head"]
     for layer in range(config.layers):
-        named |= {f"model.layers.{layer}.{n}": a for n, a in BLOCK.items()}
+        named |= {
+            f"model.layers.{layer}.{n}": a for n, a in known.BLOCK.items()
+        }
     return {
         f"{name}.weight": tuple(sizes[axis] for axis in axes)
         for name, axes in named.items()
