@@ -64,12 +64,6 @@ def weights(trained):
     return {name: x.clone() for name, x in both.state_dict().items()}
 
 
-def same_weights(one, other):
-    assert one.keys() == other.keys()
-    for name in one:
-        same(one[name], other[name])
-
-
 # --- loss and rate
 
 
@@ -142,8 +136,8 @@ def test_a_step_is_torchs_adam(options):
             mean *= said.averaging
             mean += (1 - said.averaging) * weight.detach()
     mine = *ours.model.parameters(), *ours.average.parameters()
-    for one, two in zip(mine, [*other.parameters(), *expected], strict=True):
-        torch.testing.assert_close(one.data, two.data, atol=1e-6, rtol=0)
+    wanted = *other.parameters(), *expected
+    torch.testing.assert_close(mine, wanted, atol=1e-6, rtol=0)
     assert not any(p.requires_grad for p in ours.average.parameters())
 
 
@@ -230,7 +224,7 @@ def test_ctrl_c_leaves_what_goes_on(tmp_path, file):
         nn.init.zeros_(ours.model.tables.output_matrix)
     train(ours, data(), 9, path)
     assert ours.losses == once.losses
-    same_weights(weights(once), weights(ours))
+    same(weights(once), weights(ours))
 
 
 def test_a_second_ctrl_c_interrupts_at_once():
@@ -264,7 +258,7 @@ def test_nan_stops_and_names_step_and_batch():
     with pytest.raises(FloatingPointError, match="at step 5, the batch;"):
         ours.step(good[0])
     assert len(ours.losses) == 4
-    same_weights(weights(ours), changed)
+    same(weights(ours), changed)
     weight[0, 0] = kept
     assert len(train(ours, good, 9)) == 9
 
@@ -320,7 +314,7 @@ def test_modules_that_share_their_weights_are_saved(tmp_path):
     train(stopped, data(), 3, tmp_path / "a")
     train(other, data(), 6, tmp_path / "a")
     assert other.losses == once.losses
-    same_weights(weights(other), weights(once))
+    same(weights(other), weights(once))
     blocks = other.model.encoder.blocks
     assert blocks[0] is blocks[1]
 
@@ -346,7 +340,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(saved, keep):
         load_checkpoint(ours, saved)
     with pytest.raises(ValueError, match=str(saved)):
         train(ours, data(), 9, saved)
-    same_weights(weights(ours), before)
+    same(weights(ours), before)
     assert ours.losses == [] and saved.read_bytes() == content
     with pytest.raises(FileNotFoundError):
         load_checkpoint(ours, saved.with_name("missing"))
@@ -473,5 +467,5 @@ def test_a_rate_that_is_none_changes_no_weight(wrong):
     before = weights(ours)
     with refused(ValueError, "rate(2)", "a finite number", str(wrong)):
         train(ours, data(), 2)
-    same_weights(weights(ours), before)
+    same(weights(ours), before)
     assert len(ours.losses) == 1

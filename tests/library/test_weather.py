@@ -12,15 +12,10 @@ def test_the_last_line_is_the_answer():
     logs = [x.tolist() for x in draw_logs(5, 7)]
     for lines, degrees, asked, answers, times in zip(*logs, strict=True):
         assert len(lines) == len(degrees) == 14 and len(asked) == 8
-        for direction, answer, often in zip(
-            asked, answers, times, strict=True
-        ):
-            said = [
-                d
-                for line, d in zip(lines, degrees, strict=True)
-                if line == direction
-            ]
-            assert (answer, often) == (said[-1], len(said))
+        for direction, *known in zip(asked, answers, times, strict=True):
+            both = zip(lines, degrees, strict=True)
+            said = [d for line, d in both if line == direction]
+            assert known == [said[-1], len(said)]
 
 
 class Knows(nn.Module):
