@@ -22,6 +22,14 @@ def normal(*shape, dtype=torch.float32, seed=0, scale=1.0):
     return (scale * numbers).to(DEVICE, dtype)
 
 
+def filled(layer, dtype=torch.float64):
+    """The layer with weights of all sizes, also of its norms."""
+    layer.requires_grad_(False)
+    for n, weight in enumerate(layer.parameters()):
+        weight.copy_(normal(*weight.shape, seed=n, scale=0.4))
+    return layer.to(DEVICE, dtype)
+
+
 def coins(*shape, seed=0):
     """Booleans, True twice as often as False."""
     generator = torch.Generator().manual_seed(seed)

@@ -20,9 +20,9 @@ def size(call, *names):
     return [*integer(call, *names), *below]
 
 
-def number(call, name):
+def number(call, *names):
     values = {"NoneType": None, "str": "0.1", "bool": True}
-    return [(name, call, TypeError, "a number", values)]
+    return [(name, call, TypeError, "a number", values) for name in names]
 
 
 def dropout(call):

@@ -14,10 +14,9 @@ import torch.nn.functional as F
 
 from lib.cache import CachedSelfAttention
 from lib.gated_attention import GatedAttention, GatedConfig
-from lib.heads import record_weights
 from lib.positions import rotary
 from tests.library import no
-from tests.library.draw import DEVICE, DTYPES, close, normal
+from tests.library.draw import DEVICE, DTYPES, close, filled, normal
 from tests.library.refusals import by_dtype, by_shape, refuses
 
 CONFIG = GatedConfig(11, 6, 3, 8, 4, base=50.0, eps=1e-2)
@@ -28,11 +27,7 @@ KINDS = pytest.mark.parametrize(
 
 
 def attention(config=CONFIG, dtype=torch.float64):
-    """Weights of all sizes, also of the norms."""
-    made = GatedAttention(config).requires_grad_(False)
-    for n, weight in enumerate(made.parameters()):
-        weight.copy_(normal(*weight.shape, seed=n, scale=0.4))
-    return made.to(DEVICE, dtype)
+    return filled(GatedAttention(config), dtype)
 
 
 def by_heads(m, x):
@@ -80,29 +75,6 @@ def test_what_is_kept_gives_the_same(cuts, config):
     assert past.length == 7
 
 
-def test_no_score_exceeds_the_bound():
-    """root d_head, if all gains are 1, whatever W_Q, W_K and x are."""
-    made = attention()
-    for norm in (made.q_norm, made.k_norm):
-        norm.weight.fill_(1)
-    made.in_proj.weight *= 1_000
-    with record_weights(made) as seen:
-        made(normal(2, 7, 11, dtype=torch.float64))
-    (weights,) = seen.values()
-    last = weights[:, :, -1].log()  # scores, but for a constant
-    assert last.diff(dim=-1).abs().max() < 2 * 8**0.5
-
-
-def test_a_shut_gate_says_nothing_and_an_open_one_everything():
-    made, plain = attention(), attention(replace(CONFIG, gated=False))
-    plain.load_state_dict(made.state_dict(), strict=False)
-    x = normal(2, 7, 11, dtype=torch.float64).abs()
-    made.W_G.weight.fill_(-1e4)
-    assert not made(x).any()
-    made.W_G.weight.fill_(1e4)
-    close(made(x), plain(x))
-
-
 @pytest.mark.parametrize("kind", DTYPES)
 def test_precisions(kind):
     made, x = attention(dtype=kind), normal(2, 5, 11, dtype=kind)
@@ -117,8 +89,6 @@ def test_gradients(gated):
     x = normal(1, 3, 5, dtype=torch.float64).requires_grad_()
     inputs = x, *made.parameters()  # changed in place by the check
     assert torch.autograd.gradcheck(lambda x, *_: made(x), inputs)
-    made(x).sum().backward()
-    assert all(p.grad.abs().max() > 0 for p in made.parameters())
 
 
 x, sizes = torch.zeros(2, 3, 11), partial(replace, CONFIG)
@@ -127,8 +97,7 @@ plain(x, past := CachedSelfAttention(plain))
 test_bad_input_is_refused = refuses(
     *no.size(sizes, "d_model", "heads", "kv_heads"),
     *no.integer(sizes, "d_head", "d_rotary"),
-    *no.number(sizes, "base"),
-    *no.number(sizes, "eps"),
+    *no.number(sizes, "base", "eps"),
     *no.switch(sizes, "gated"),
     ("kv_heads", sizes, ValueError, "a divisor of heads=6", {"4": 4}),
     ("d_head", sizes, ValueError, "even", {"7": 7}),

@@ -25,6 +25,7 @@ from tests.library.draw import (
     DTYPES,
     close,
     coins,
+    filled,
     normal,
     refused,
     same,
@@ -32,17 +33,14 @@ from tests.library.draw import (
 from tests.library.refusals import by_dtype, by_shape, refuses
 
 CONFIG = LatentConfig(11, 3, 7, 5, 2, 4, 13)  # primes, where they may be
-LONG = replace(CONFIG, d_query=None)
 FORMS = pytest.mark.parametrize("absorbed", [False, True])
-KINDS = pytest.mark.parametrize("config", [CONFIG, LONG])
+KINDS = pytest.mark.parametrize(
+    "config", [CONFIG, replace(CONFIG, d_query=None, base=50.0)]
+)
 
 
 def attention(config=CONFIG, dtype=torch.float64):
-    """Weights of all sizes, also of the norms."""
-    made = LatentAttention(config).requires_grad_(False)
-    for n, weight in enumerate(made.parameters()):
-        weight.copy_(normal(*weight.shape, seed=n, scale=0.4))
-    return made.to(DEVICE, dtype)
+    return filled(LatentAttention(config), dtype)
 
 
 def by_heads(m, x):
@@ -76,13 +74,6 @@ def by_heads(m, x):
 def test_it_is_the_formula(config, absorbed):
     made, x = attention(config), normal(2, 7, 11, dtype=torch.float64)
     close(made(x, absorbed=absorbed), by_heads(made, x), steps=64)
-
-
-def test_another_base_turns_otherwise():
-    made, x = attention(), normal(2, 7, 11, dtype=torch.float64)
-    other = attention(replace(CONFIG, base=50.0))
-    close(other(x), by_heads(other, x), steps=64)
-    assert (other(x) - made(x)).abs().max() > 1e-3
 
 
 def test_the_sizes_are_deepseeks():
@@ -146,8 +137,6 @@ def test_gradients(absorbed):
     inputs = x, *made.parameters()  # changed in place by the check
     run = partial(made, absorbed=absorbed)
     assert torch.autograd.gradcheck(lambda x, *_: run(x), inputs)
-    run(x).sum().backward()
-    assert all(p.grad.abs().max() > 0 for p in made.parameters())
 
 
 q, kept = torch.zeros(2, 3, 5, 4), torch.zeros(2, 7, 8)
@@ -180,8 +169,7 @@ narrow = attention(replace(CONFIG, d_latent=6), torch.float32).cpu()
 test_bad_input_is_refused = refuses(
     *no.size(sizes, "d_model", "heads", "d_latent", "d_head", "d_value"),
     *no.integer(sizes, "d_rotary"),
-    *no.number(sizes, "base"),
-    *no.number(sizes, "eps"),
+    *no.number(sizes, "base", "eps"),
     *no.switch(partial(plain, x), "absorbed"),
     ("d_query", sizes, ValueError, "at least 1", {"0": 0}),
     ("d_query", sizes, TypeError, "an integer", {"float": 1.0}),

@@ -1,4 +1,4 @@
-"""lib.yarn against its formula, and beside lib.modern's `Stretch`.
+"""lib.yarn against its formula.
 
 That it is the rule of `transformers` stands in tests/conformance/test_yarn.py.
 """
@@ -15,13 +15,11 @@ from tests.library import no
 from tests.library.draw import close, same
 from tests.library.refusals import refuses
 
-SIZES = pytest.mark.parametrize(
+
+@pytest.mark.parametrize(
     ("d_head", "base", "trained"),
     [(128, 5e5, 8_192), (64, 1e4, 4_096), (2, 1e4, 4_096), (16, 100.0, 64)],
 )
-
-
-@SIZES
 def test_it_is_the_formula_pair_by_pair(d_head, base, trained):
     def border(turns):
         return (d_head * math.log(trained / (turns * 2 * math.pi))) / (
@@ -39,43 +37,18 @@ def test_it_is_the_formula_pair_by_pair(d_head, base, trained):
     close(found, torch.tensor(expected, dtype=torch.float64))
 
 
-@SIZES
-def test_fast_pairs_stay_and_slow_ones_get_the_factor(d_head, base, trained):
-    steps, found = (
-        rotary_steps(d_head, base),
-        yarn_steps(d_head, base, Yarn(7.0, trained)),
-    )
-    turns = trained * steps / (2 * math.pi)
-    same(found[turns >= 32], steps[turns >= 32])
-    close(found[turns <= 1], steps[turns <= 1] / 7)
-    assert ((found <= steps) & (found >= steps / 7 * (1 - 1e-12))).all()
-
-
 def test_without_a_factor_nothing_changes():
     yarn = Yarn(1.0, 4_096)
     same(yarn_steps(64, 1e4, yarn), rotary_steps(64, 1e4))
     assert yarn.attention_factor == 1
 
 
-def test_a_ramp_of_no_width_is_a_step():
-    """Both borders are pair 0: it stays, and all others get the factor."""
+def test_a_ramp_between_two_pairs_is_a_step():
+    """Borders beside each other: pair 0 stays, all others get the factor."""
     yarn = Yarn(7.0, 7, beta_fast=1.1)
     slowed = rotary_steps(16, 100.0) / yarn_steps(16, 100.0, yarn)
     assert slowed[0] == 1 and yarn.pair(1.1, 16, 100.0) < 0.1
     close(slowed[1:], torch.full((7,), 7.0).double())
-
-
-def test_the_papers_ramp_is_a_stretch():
-    """By turns, from 1 to 32; equal at its ends, not between."""
-    paper = rotary_steps(128, 5e5, Stretch(7.0, 8_192, 1.0, 32.0))
-    code, steps = (
-        yarn_steps(128, 5e5, Yarn(7.0, 8_192)),
-        rotary_steps(128, 5e5),
-    )
-    turns = 8_192 * steps / (2 * math.pi)
-    ends = (turns <= 1) | (turns >= 32)
-    close(code[ends], paper[ends])
-    assert ((code / paper)[~ends] > 1.01).any()
 
 
 def test_the_temperature():
@@ -85,9 +58,7 @@ def test_the_temperature():
 sizes = partial(Yarn, **{"factor": 4.0, "trained": 4_096})
 turned = partial(yarn_steps, **{"d_head": 8, "base": 1e4, "yarn": sizes()})
 test_bad_input_is_refused = refuses(
-    *no.number(sizes, "factor"),
-    *no.number(sizes, "beta_fast"),
-    *no.number(sizes, "beta_slow"),
+    *no.number(sizes, "factor", "beta_fast", "beta_slow"),
     *no.integer(sizes, "trained"),
     *no.integer(turned, "d_head"),
     *no.number(turned, "base"),
