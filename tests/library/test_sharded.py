@@ -9,34 +9,22 @@ from functools import partial
 import pytest
 import torch
 import torch.distributed as dist
+from torch.optim import Adam
 
 from kit import sharded, workers
 from kit.workers import Toil, Traffic, experts_counted, seconds_for
 from lib.decoder import DecoderBlock
 from lib.encoder import EncoderBlock
 from lib.parallel import group_of_workers
-from lib.training import Batch, label_smoothed_loss
+from lib.training import Batch
 from lib.transformer import Transformer, TransformerConfig
 from tests.library.draw import normal
 from tests.library.test_expert_parallel import alone, as_one, mixture
-from tests.library.test_workers import near, one
+from tests.library.test_workers import near, one, trained_alone
 
 __all__ = ["one"]  # a fixture
 D64 = torch.float64
 KINDS = EncoderBlock, DecoderBlock
-
-
-def trained_alone(model, batches, rate):
-    """Losses and weights of a single process."""
-    model, losses = copy.deepcopy(model), []
-    optimizer = torch.optim.Adam(model.parameters(), rate)
-    for batch in batches:
-        logits = model(batch.source, batch.decoder_input)
-        losses.append(label_smoothed_loss(logits, batch.target))
-        optimizer.zero_grad()
-        losses[-1].backward()
-        optimizer.step()
-    return torch.stack(losses).detach(), [w.data for w in model.parameters()]
 
 
 def test_copies_and_shards_of_one_worker_are_the_whole(one):
@@ -45,7 +33,7 @@ def test_copies_and_shards_of_one_worker_are_the_whole(one):
     model = Transformer(config).double()
     batches = [Batch(*torch.randint(3, 9, (3, 6, 4))) for _ in range(3)]
     before = copy.deepcopy(model.state_dict())
-    losses, weights = trained_alone(model, batches, 0.02)
+    losses, weights = trained_alone(model, batches, 0.02, Adam)
     train = partial(sharded.train_by_adam, model, batches, rate=0.02)
     with group_of_workers():
         copies, freed = train(), train(KINDS)
@@ -54,22 +42,20 @@ def test_copies_and_shards_of_one_worker_are_the_whole(one):
     for found in (copies, freed, stays):
         near(found["losses"], losses)
         near(found["weights"], weights)
-        assert set(found["kept"].values()) == {8 * sum(map(len_of, weights))}
+        assert set(found["kept"].values()) == {
+            8 * sum(map(torch.numel, weights))
+        }
     small, large = (
-        sum(map(len_of, stack.blocks[0].parameters()))
+        sum(map(torch.numel, stack.blocks[0].parameters()))
         for stack in (model.encoder, model.decoder)
     )
-    rest = sum(map(len_of, weights)) - 2 * small - large
+    rest = sum(map(torch.numel, weights)) - 2 * small - large
     assert copies["whole"] == []
     assert freed["whole"] == [rest + small, rest + small, rest + large]
     steps = [small, 2 * small, 2 * small + large]
     assert stays["whole"] == [rest + step for step in steps]
     for found in (freed, stays):
         assert not found["summed"]
-
-
-def len_of(weight):
-    return weight.numel()
 
 
 def newest(*names):
@@ -85,9 +71,10 @@ def test_messages_of_each_kind_are_counted(one):
         gather(whole, part)
         scatter(part, whole)
         dist.all_to_all_single(whole, part)
+        dist.all_reduce(torch.ones(5))
         dist.broadcast(whole, src=0)
     assert (traffic.gathered, traffic.scattered) == ([48], [48])
-    assert (traffic.away, traffic.sizes) == ([0], [])
+    assert (traffic.away, traffic.sizes) == ([0], [20])
 
 
 @pytest.mark.parametrize(
