@@ -27,7 +27,6 @@ from tests.library.draw import (
     coins,
     filled,
     normal,
-    refused,
     same,
 )
 from tests.library.refusals import by_dtype, by_shape, refuses
@@ -141,25 +140,22 @@ def test_gradients(absorbed):
 
 q, kept = torch.zeros(2, 3, 5, 4), torch.zeros(2, 7, 8)
 W_UK, W_UV = torch.zeros(3, 2, 6), torch.zeros(3, 5, 6)
-PARTS = {"q": q, "kept": kept, "W_UK": W_UK, "W_UV": W_UV}
-WRONG = {
-    "q": (q[..., :3], q[0], q[:1]),
-    "kept": (kept[..., :7], kept[..., :5], kept[0]),
-    "W_UK": (W_UK[:2], W_UK[..., :5], W_UK[:, :1]),
-    "W_UV": (W_UV[:2], W_UV[..., :5], W_UV[0]),
-}
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize("attend", [built_attention, absorbed_attention])
-@pytest.mark.parametrize("name", WRONG)
-def test_parts_that_do_not_fit_are_refused(attend, name):
-    attend(**PARTS)
-    for value in WRONG[name]:
-        with pytest.raises(ValueError, match=": expected .* got "):
-            attend(**PARTS | {name: value})
-    with refused(TypeError, name, "floating-point", "torch.int64"):
-        attend(**PARTS | {name: PARTS[name].long()})
+def refused_by(attend):
+    call = partial(attend, q=q, kept=kept, W_UK=W_UK, W_UV=W_UV)
+    return [
+        *no.floating_tensor(call, "q", "kept", "W_UK", "W_UV"),
+        ("q", call, ValueError, "a width of 4", by_shape(q[..., :3])),
+        ("q", call, ValueError, "4 axes", by_shape(q[0])),
+        ("kept", call, ValueError, "the batch of q, 2", {"1": kept[:1]}),
+        ("kept", call, ValueError, "at least 6", by_shape(kept[..., :5])),
+        ("kept", call, ValueError, "3 axes", by_shape(kept[0])),
+        ("W_UK", call, ValueError, "the heads of q, 3", {"2": W_UK[:2]}),
+        ("W_UV", call, ValueError, "the heads of q, 3", {"2": W_UV[:2]}),
+        ("W_UV", call, ValueError, "width 6 of W_UK", {"5": W_UV[..., :5]}),
+        ("W_UV", call, ValueError, "3 axes", by_shape(W_UV[0])),
+    ]
 
 
 x, sizes = torch.zeros(2, 3, 11), partial(replace, CONFIG)
@@ -167,6 +163,8 @@ plain = attention(dtype=torch.float32).cpu()
 plain(x, past := LatentCache())
 narrow = attention(replace(CONFIG, d_latent=6), torch.float32).cpu()
 test_bad_input_is_refused = refuses(
+    *refused_by(built_attention),
+    *refused_by(absorbed_attention),
     *no.size(sizes, "d_model", "heads", "d_latent", "d_head", "d_value"),
     *no.integer(sizes, "d_rotary"),
     *no.number(sizes, "base", "eps"),
