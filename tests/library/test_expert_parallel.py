@@ -12,12 +12,11 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from kit.launching import on_workers
-from kit.workers import in_turn
 from lib.expert_parallel import Exchange, LocalExperts, to_experts_and_back
 from lib.experts import MixtureOfExperts, Router
 from lib.modern import GatedFeedForward
-from tests.library.draw import DEVICE, DTYPES, close, normal, refused, same
+from tests.library.draw import DEVICE, DTYPES, close, normal
+from tests.library.refusals import by_shape, refuses
 
 D64 = torch.float64
 
@@ -132,10 +131,7 @@ def test_workers_that_get_no_row_take_part(together, popular):
     model.router.bias[popular] = 9
     x, gradient = normal(6, 5, dtype=D64), normal(6, 5, dtype=D64, seed=1)
     task = partial(to_experts_and_back, model, x, gradient)
-    results = together(3, task)
-    as_one(results, model, x, gradient)
-    idle = [slope for r in results[1:2] for slope in r["experts"]]
-    assert idle and not any(slope.any() for slope in idle)
+    as_one(together(3, task), model, x, gradient)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -179,51 +175,19 @@ def test_an_exchange_and_its_gradient_by_hand(together):
 
 def test_a_part_is_a_copy():
     model = mixture(shared=True)
-    before = [weight.detach().clone() for weight in model.parameters()]
-    model.router.bias[2] = 1
-    part = LocalExperts(model, 1, 3)
-    same(part.router.bias, model.router.bias)
-    assert len(part.experts) == 2
-    same(part.experts[0].gate.weight, model.experts[2].gate.weight)
-    for weight in part.parameters():
+    for weight in LocalExperts(model, 1, 3).parameters():
         nn.init.zeros_(weight)
-    for weight, old in zip(model.parameters(), before, strict=True):
-        same(weight.detach(), old)
+    assert all(weight.all() for weight in model.parameters())
 
 
-@pytest.mark.slow
-def test_two_processes_are_one():
-    tasks, cases = {}, {}
-    for top_k, shared in ((1, False), (2, True)):
-        model = mixture(top_k=top_k, shared=shared).cpu()
-        given = [normal(8, 5, dtype=D64, seed=s).cpu() for s in (0, 1)]
-        name = f"top_{top_k}"
-        cases[name] = model, *given
-        tasks[name] = partial(to_experts_and_back, *cases[name])
-    results = on_workers(f"kit.workers:{in_turn.__name__}", **tasks)
-    for name, case in cases.items():
-        as_one([result[name] for result in results], *case)
-
-
-whole, router = mixture(), Router(5, 6, 2)
-BAD = [
-    (ValueError, (whole, 0, 4), "experts", "a multiple of the 4 work", "6"),
-    (ValueError, (whole, 3, 3), "rank", "0 to 2", "3"),
-    (ValueError, (whole, 0, 0), "world_size", "at least 1", "0"),
-    (TypeError, (router, 0, 2), "mixture", "a MixtureOfExperts", "Router"),
-]
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("kind, arguments, name, expected, got", BAD)
-def test_bad_input_is_refused(kind, arguments, name, expected, got):
-    with refused(kind, name, expected, got):
-        LocalExperts(*arguments)
-
-
-@pytest.mark.bad_input
-def test_rows_of_another_width_are_refused():
-    part = LocalExperts(whole, 0, 2)
-    for x in (torch.ones(2, 4), torch.ones(5)):
-        with refused(ValueError, "x", "", str(tuple(x.shape))):
-            part(x)
+whole, x = mixture().cpu(), torch.ones(2, 5)
+deal = partial(LocalExperts, mixture=whole, rank=0, world_size=2)
+test_bad_input_is_refused = refuses(
+    ("experts", lambda experts: deal(world_size=experts), ValueError,
+     "a multiple of the 4 work", {"6": 4}),
+    ("rank", partial(deal, world_size=3), ValueError, "0 to 2", {"3": 3}),
+    ("world_size", deal, ValueError, "at least 1", {"0": 0}),
+    ("mixture", deal, TypeError, "a MixtureOfExperts",
+     {"Router": whole.router}),
+    ("x", deal().forward, ValueError, "", by_shape(x[:, :4], x[0])),
+)  # fmt: skip

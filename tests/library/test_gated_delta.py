@@ -13,17 +13,12 @@ import torch.nn.functional as F
 from lib.delta import delta_rule
 from lib.gated_delta import DeltaInputs, DeltaPast, GatedDeltaNet, unit_length
 from tests.library import no
-from tests.library.draw import DEVICE, DTYPES, close, normal, same
+from tests.library.draw import DEVICE, DTYPES, close, filled, normal, same
 from tests.library.refusals import by_shape, refuses
 
 
 def layer(dtype=torch.float64, kernel=4, **options):
-    torch.manual_seed(0)
-    made = GatedDeltaNet(11, 2, 6, 5, 3, kernel, **options)
-    with torch.no_grad():
-        for weight in made.parameters():
-            weight.add_(0.1 * torch.randn(weight.shape))
-    return made.to(DEVICE, dtype)
+    return filled(GatedDeltaNet(11, 2, 6, 5, 3, kernel, **options), dtype)
 
 
 def test_the_layer_token_by_token_in_numbers():
@@ -62,11 +57,8 @@ def test_the_layer_token_by_token_in_numbers():
 @pytest.mark.parametrize("kernel", [1, 2, 4])
 @pytest.mark.parametrize("cuts", [[1] * 9, [4, 1, 4], [1, 8], [2, 3, 4]])
 def test_the_layer_goes_on_where_it_stopped(kernel, cuts):
-    made, x, past = (
-        layer(kernel=kernel),
-        normal(2, 9, 11).double(),
-        DeltaPast(),
-    )
+    made, past = layer(kernel=kernel), DeltaPast()
+    x = normal(2, 9, 11, dtype=torch.float64)
     parts = [made(part, past) for part in x.split(cuts, dim=1)]
     close(torch.cat(parts, dim=1), made(x), steps=64)
     assert past.state.shape == (2, 6, 5, 3)
@@ -78,7 +70,7 @@ def test_half_precision_keeps_its_memory_in_float32(dtype):
     made, x, past = layer(dtype), normal(2, 9, 11, dtype=dtype), DeltaPast()
     parts = [made(part, past) for part in x.split([4, 1, 4], dim=1)]
     assert past.state.dtype == torch.float32 and parts[0].dtype == dtype
-    wide = layer().requires_grad_(False)
+    wide = layer()
     wide.load_state_dict(made.state_dict())
     close(torch.cat(parts, dim=1), wide(x.double()).to(dtype), steps=32)
 
@@ -97,18 +89,10 @@ def test_gates_begin_open():
 def test_sizes_and_names():
     made = GatedDeltaNet(11, 2, 6, 5, 3)
     assert DeltaInputs(11, 2, 6, 5, 3).kernel == made.kernel == 4
-    shapes = {name: [*w.shape] for name, w in made.named_parameters()}
-    assert shapes == {
-        "dt_bias": [6],
-        "A_log": [6],
-        "in_proj_qkv.weight": [38, 11],
-        "in_proj_z.weight": [18, 11],
-        "in_proj_b.weight": [6, 11],
-        "in_proj_a.weight": [6, 11],
-        "conv1d.weight": [38, 1, 4],
-        "norm.weight": [3],
-        "out_proj.weight": [11, 18],
-    }
+    inputs = ("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a")
+    matrices = (*inputs, "conv1d", "norm", "out_proj")
+    names = {"dt_bias", "A_log", *(f"{name}.weight" for name in matrices)}
+    assert made.state_dict().keys() == names
     assert made.norm.eps == 1e-6 and layer(eps=0.5).norm.eps == 0.5
 
 
@@ -121,7 +105,6 @@ def test_rows_of_length_one():
 
 def test_gradients_of_the_layer():
     made, x = layer(), normal(1, 3, 11).double().requires_grad_()
-    made.requires_grad_(False)
     assert torch.autograd.gradcheck(made, [x])
 
 
