@@ -24,12 +24,11 @@ from lib.families import (
 )
 from lib.llama import write_on
 from lib.modern import Stretch
-from tests.library.draw import DEVICE, close, drawn_ids, refused, same
+from tests.library.draw import DEVICE, drawn_ids, refused, same
 from tests.library.refusals import refuses
 
 FILES = json.loads((FOLDER / "families.json").read_text(encoding="utf-8"))
 REAL = json.loads((FOLDER / "qwen3_235b.json").read_text(encoding="utf-8"))
-FAMILIES = pytest.mark.parametrize("family", FILES)
 NEAR = {"rtol": 0, "atol": 1e-5}
 EXPERTS = ExpertsConfig((1,), 3, 2, 5, 2, "sigmoid", False, 1.5)
 SMALL = FamilyConfig(
@@ -46,19 +45,19 @@ def weights_of(family):
     return weights, tensors["ids"], weights.pop("logits")
 
 
-def built(fields, weights):
-    model = FamilyModel(read_family(fields)).to(DEVICE)
+def built(fields, weights, dtype=torch.float32):
+    model = FamilyModel(read_family(fields)).to(DEVICE, dtype)
     load_family(model.requires_grad_(False), weights)
     return model
 
 
-def small(**changes):
+def small():
     torch.manual_seed(0)
-    return FamilyModel(replace(SMALL, **changes)).to(DEVICE).double()
+    return FamilyModel(SMALL).to(DEVICE).double()
 
 
 @pytest.mark.parametrize("sizes", [(12,), (1,) * 12, (5, 1, 4, 2)])
-@FAMILIES
+@pytest.mark.parametrize("family", FILES)
 def test_it_is_what_the_package_computes(family, sizes):
     weights, ids, theirs = weights_of(family)
     model = built(FILES[family], weights)
@@ -118,20 +117,10 @@ def test_what_goes_without_saying():
     assert read_family(older | {"num_experts": 5}) == read_family(newer)
 
 
-def test_cached_in_parts_and_written_on():
+def test_it_writes_on():
     model, ids = small().requires_grad_(False), drawn_ids(0, 11, 2, 9)
-    cache = model.empty_cache()
-    parts = [model(part, cache) for part in ids.split((4, 1, 3, 1), dim=1)]
-    close(torch.cat(parts, 1), model(ids), steps=256)
     best = model(ids)[:, -1].argmax(-1)
     same(write_on(model, ids, limit=1)[:, 0], best)
-
-
-def test_every_weight_learns():
-    model = small()
-    model(drawn_ids(0, 11, 5, 9)).square().sum().backward()
-    for name, weight in model.named_parameters():
-        assert weight.grad.abs().max() > 0, name
 
 
 def test_tied_matrices_are_one():
@@ -150,9 +139,7 @@ def test_tied_matrices_are_one():
 @pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16])
 def test_other_precisions(kind):
     weights, ids, theirs = weights_of("dots1")
-    model = FamilyModel(read_family(FILES["dots1"])).to(DEVICE, kind)
-    load_family(model.requires_grad_(False), weights)
-    logits = model(ids)
+    logits = built(FILES["dots1"], weights, kind)(ids)
     assert logits.dtype == kind
     if kind == torch.float64:
         torch.testing.assert_close(logits.float(), theirs, **NEAR)
