@@ -17,7 +17,7 @@ from tests.grading.handed_in import (
     save,
     solutions,
 )
-from tests.grading.hostile import ATTACKS, ENDS
+from tests.grading.hostile import ATTACKS, ENDS, NOTED
 from tools.grading import __main__ as command
 from tools.grading import attempts, notebook, running, sandbox
 from tools.grading.results import Results
@@ -82,36 +82,14 @@ def odd(rows):
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
-    row = table[name, "window_mask"]
+    (source, sign), row = ATTACKS[name], table[name, "window_mask"]
     assert row["points"] == "0", row
-    assert re.search(ATTACKS[name][1], row["hint"]), row["hint"]
+    assert re.search(sign, row["hint"]), row["hint"]
     assert len(row["hint"]) <= 400
+    assert all(noted in row["notes"] for noted in NOTED.findall(source))
     for other in ELSEWHERE:
         row = table[name, other]
         assert row["points"] == row["of"], row["hint"]
-
-
-@pytest.mark.parametrize(
-    "name, sign",
-    [
-        ("replaces comparisons of torch", "replaced torch.equal"),
-        ("replaces parts of the harness", "replaced kit.exercises"),
-        ("replaces the code of the harness", "replaced kit.exercises.judge"),
-        (
-            "replaces the description of its exercise",
-            "replaced kit.exercises.chapter_04.window_mask.examine",
-        ),
-        (
-            "hides what the harness is built on",
-            "replaced kit.exercises.expect.isinstance",
-        ),
-        ("hides what the harness is built on", "replaced torch.Tensor.__eq__"),
-        ("raises a verdict of its own", "look by hand: kit.exercises"),
-        ("kills its process", "look by hand: os"),
-    ],
-)
-def test_who_tries_is_named(table, name, sign):
-    assert sign in table[name, "window_mask"]["notes"]
 
 
 # One answer after the other in one sandbox.
