@@ -12,6 +12,7 @@ import pytest
 from tests.grading.handed_in import NAME, chapter, handed_in, save, solutions
 from tools.grading import __main__ as command
 from tools.grading import apart, attempts, notebook, running, sandbox
+from tools.grading.answers import file_name
 
 RIGHT = solutions("window_mask")["window_mask"]
 MASK = "def window_mask(length, width):\n    return {}"
@@ -40,6 +41,19 @@ class Pretended(sandbox.Sandbox):
 
     def close(self):
         self.process = None
+
+
+def forget(known=(sandbox.program, sandbox.as_root)):
+    for remembered in known:
+        remembered.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    """What is remembered of this system is asked anew, here and later."""
+    forget()
+    yield
+    forget()
 
 
 @pytest.fixture
@@ -94,38 +108,29 @@ def test_a_run_writes_all_that_it_promises(pretended, folder, capsys):
         "seed.txt",
     }
     assert "summary.html" in capsys.readouterr().out
+    lines = (folder / "out" / "results.jsonl").read_text().splitlines()
+    states = sorted(json.loads(line)["state"] for line in lines)
+    assert states == ["right", "right", "wrong"]
 
 
-def test_stubs_need_no_sandbox(pretended, folder):
-    grade(folder)
-    assert len(pretended.jobs) == 3
+def test_only_what_has_changed_is_tried_again(pretended, folder, monkeypatch):
+    """And of the first run no stub: they need no sandbox."""
 
+    def tried() -> list[str]:
+        """The last cells of what is tried now."""
+        pretended.jobs.clear()
+        rows.append(grade(folder))
+        return [job["own"][-1] for job in pretended.jobs]
 
-def test_a_second_run_tries_nothing(pretended, folder):
-    first = grade(folder)
-    pretended.jobs.clear()
-    assert grade(folder) == first
-    assert pretended.jobs == []
-
-
-def test_only_what_has_changed_is_tried_again(pretended, folder):
-    grade(folder)
-    pretended.jobs.clear()
+    rows = []
+    assert len(tried()) == 3
+    assert tried() == [] and rows[0] == rows[1]
     answers = {"window_mask": MASK.format(2), "my_attention": "x = 2"}
     save(handed_in(answers), folder / "in" / "bob" / f"{NAME}.ipynb")
     save(handed_in(answers), folder / "in" / "dave" / f"{NAME}.ipynb")
-    grade(folder)
-    assert [job["own"][-1] for job in pretended.jobs] == ["x = 2"]
-
-
-def test_all_is_tried_again_when_the_library_changes(
-    pretended, folder, monkeypatch
-):
-    grade(folder)
-    pretended.jobs.clear()
+    assert tried() == ["x = 2"]
     monkeypatch.setattr(attempts, "library_digest", lambda: "changed")
-    grade(folder)
-    assert len(pretended.jobs) == 3
+    assert len(tried()) == 3
 
 
 def test_an_interrupted_run_goes_on(pretended, folder, monkeypatch):
@@ -173,15 +178,14 @@ def test_an_answer_that_no_sandbox_survives_is_not_graded(pretended, folder):
     assert "" not in [row["points"] for row in grade(folder)]
 
 
-def test_a_sandbox_that_never_starts_ends_the_run(pretended, folder):
+def test_a_sandbox_that_never_starts_ends_the_run(
+    pretended, folder, monkeypatch
+):
     def start(self):
         raise sandbox.SandboxError("there can be none")
 
-    pretended.start, kept = start, pretended.start
-    try:
-        said = command.main([f"{folder}/in", "--out", f"{folder}/out"])
-    finally:
-        pretended.start = kept
+    monkeypatch.setattr(pretended, "start", start)
+    said = command.main([f"{folder}/in", "--out", f"{folder}/out"])
     assert said == "there can be none"
 
 
@@ -218,11 +222,7 @@ def test_everybody_gets_the_same_seed_in_every_run(pretended, folder):
     assert (folder / "out" / "new" / "grades.csv").exists()
 
 
-def test_limits_are_passed_on(pretended, folder, monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        running, "run", lambda attempts, results, *more: seen.append(more)
-    )
+def test_limits_are_read():
     given = command.options(["x", "--cpu", "7", "--memory", "100"])
     assert command.limits(given) == sandbox.Limits(
         cpu=7, wall=14, memory=100 << 20
@@ -296,7 +296,9 @@ def test_who_comes_to_an_end_early_has_not_taken_too_long(monkeypatch):
         apart.apart(lambda: work(30))
 
 
-def test_a_name_that_is_in_the_notebook_is_looked_for(pretended, folder):
+def test_a_name_that_is_in_the_notebook_is_looked_for(
+    pretended, folder, monkeypatch
+):
     """It was missing where the answer ran: that may be our fault."""
     said = "your code stops with NameError: name '{}' is not defined (line 2)"
 
@@ -304,15 +306,12 @@ def test_a_name_that_is_in_the_notebook_is_looked_for(pretended, folder):
         name = "mine" if "mine" in job["own"][-1] else "yours"
         return {"state": "stopped", "hint": said.format(name)}
 
-    pretended.attempt, kept = attempt, pretended.attempt
+    monkeypatch.setattr(pretended, "attempt", attempt)
     for student in ("mine", "yours"):
         answers = {"window_mask": MASK.format(student)}
         raw = handed_in(answers, last=["%time mine = 1"])
         save(raw, folder / "in" / student / f"{NAME}.ipynb")
-    try:
-        rows = {r["student"]: r for r in grade(folder) if r["seconds"]}
-    finally:
-        pretended.attempt = kept
+    rows = {r["student"]: r for r in grade(folder) if r["seconds"]}
     assert rows["mine"]["notes"] == "look by hand: mine is in the notebook"
     assert rows["yours"]["notes"] == ""
 
@@ -320,27 +319,22 @@ def test_a_name_that_is_in_the_notebook_is_looked_for(pretended, folder):
 # What is said when something is missing.
 
 
-def test_a_folder_must_be_named():
-    assert "SUBMISSIONS=folder" in command.main([])
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    assert "no folder" in command.main([f"{tmp_path}/none"])
-
-
-def test_an_empty_folder_is_said_to_be_empty(tmp_path):
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        ("", "SUBMISSIONS=folder"),
+        ("none", "no folder"),
+        ("in --out out", "nothing was handed in"),
+        ("in --chapter 99", "named 99"),
+    ],
+)
+def test_what_is_missing_is_said(tmp_path, monkeypatch, arguments, why):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "in").mkdir()
-    said = command.main([f"{tmp_path}/in", "--out", f"{tmp_path}/out"])
-    assert "nothing was handed in" in said
-
-
-def test_a_chapter_that_is_not_there_is_named(tmp_path):
-    assert "named 99" in command.main([str(tmp_path), "--chapter", "99"])
+    assert why in command.main(arguments.split())
 
 
 def test_bubblewrap_that_is_missing_is_named(folder, monkeypatch):
-    sandbox.program.cache_clear()
-    sandbox.as_root.cache_clear()
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
     said = command.main([f"{folder}/in", "--out", f"{folder}/out"])
     assert "apt-get install -y bubblewrap" in said
@@ -352,7 +346,6 @@ def test_a_system_that_forbids_sandboxes_is_told_from_it(
     fake = tmp_path / "bwrap"
     fake.write_text("#!/bin/sh\necho 'setting up uid map: denied' >&2\nexit 1")
     fake.chmod(0o755)
-    sandbox.as_root.cache_clear()
     monkeypatch.setattr(sandbox, "program", lambda: str(fake))
     said = command.main([f"{folder}/in", "--out", f"{folder}/out"])
     assert "setting up uid map: denied" in said
@@ -360,21 +353,9 @@ def test_a_system_that_forbids_sandboxes_is_told_from_it(
 
 
 def test_another_system_than_linux_is_sent_to_a_container(monkeypatch):
-    sandbox.program.cache_clear()
     monkeypatch.setattr(sandbox.sys, "platform", "darwin")
     with pytest.raises(sandbox.SandboxError, match="needs Linux"):
         sandbox.program()
-    monkeypatch.undo()
-    sandbox.program.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """What is remembered of this system is asked anew by other tests."""
-    yield
-    for remembered in (sandbox.program, sandbox.as_root):
-        if hasattr(remembered, "cache_clear"):
-            remembered.cache_clear()
 
 
 # The answers as files.
@@ -406,16 +387,7 @@ def test_answers_become_files(folder, tmp_path):
 
 
 def test_a_name_of_a_student_cannot_leave_the_folder():
-    from tools.grading.answers import file_name
-
     for name in ("../../x", "..", "", "/etc/passwd", "a" * 500, "\n"):
         found = file_name(name)
         assert found and "/" not in found and not found.startswith(".")
         assert len(found) <= 100
-
-
-def test_what_came_of_answers_is_written_as_it_comes(pretended, folder):
-    grade(folder)
-    lines = (folder / "out" / "results.jsonl").read_text().splitlines()
-    assert len(lines) == 3
-    assert {json.loads(line)["state"] for line in lines} == {"right", "wrong"}

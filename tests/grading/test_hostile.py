@@ -5,6 +5,7 @@ import json
 import os
 import re
 import socket
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -30,16 +31,23 @@ AMPLE = ["--cpu", "60", "--wall", "120"]  # that nothing else runs out of it
 
 @pytest.fixture(scope="module")
 def rows(bubblewrap, tmp_path_factory):
-    """The grades of all who hand in an attack, or what is no notebook."""
+    """The grades of all who hand in an attack, or what is no notebook.
+
+    By student and exercise.
+    """
     folder = tmp_path_factory.mktemp("hostile")
     endless = {name for name, (_, sign) in ATTACKS.items() if ENDS in sign}
     hand_in_attacks(endless, folder / "endless")
     hand_in_attacks(ATTACKS.keys() - endless, folder / "others")
     hand_in_oddities(folder / "others")
-    return [
+    found = defaultdict(dict)
+    for row in (
         *grades(folder / "endless", SHORT),
         *grades(folder / "others", AMPLE),
-    ]
+    ):
+        exercise = row["exercise"].partition(" ")[2]
+        found[row["student"]][exercise] = row
+    return found
 
 
 def hand_in_attacks(names: set[str], folder: Path) -> None:
@@ -62,33 +70,15 @@ def grades(folder: Path, limits: list[str]) -> list[dict]:
         return list(csv.DictReader(file))
 
 
-@pytest.fixture(scope="module")
-def table(rows):
-    """The rows of the attacks, by student and exercise."""
-    return {
-        (row["student"], row["exercise"].partition(" ")[2]): row
-        for row in rows
-    }
-
-
-@pytest.fixture(scope="module")
-def odd(rows):
-    """The rows by student."""
-    found = {}
-    for row in rows:
-        found.setdefault(row["student"], []).append(row)
-    return found
-
-
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_earns_nothing_and_costs_only_itself(table, name):
-    (source, sign), row = ATTACKS[name], table[name, "window_mask"]
+def test_an_attack_earns_nothing_and_costs_only_itself(rows, name):
+    (source, sign), row = ATTACKS[name], rows[name]["window_mask"]
     assert row["points"] == "0", row
     assert re.search(sign, row["hint"]), row["hint"]
     assert len(row["hint"]) <= 400
     assert all(noted in row["notes"] for noted in NOTED.findall(source))
     for other in ELSEWHERE:
-        row = table[name, other]
+        row = rows[name][other]
         assert row["points"] == row["of"], row["hint"]
 
 
@@ -380,26 +370,26 @@ def hand_in_oddities(folder: Path) -> None:
         ("pdf only", "no notebook was handed in (04_masks.pdf)"),
     ],
 )
-def test_what_is_no_notebook_gets_its_rows(odd, student, hint):
-    for row in odd[student]:
+def test_what_is_no_notebook_gets_its_rows(rows, student, hint):
+    for row in rows[student].values():
         assert hint in row["hint"]
         assert row["points"] in ("0", "")
 
 
 @pytest.mark.parametrize("student", ["odd cells", "loud"])
-def test_what_is_odd_around_the_answers_costs_nothing(odd, student):
-    assert len(odd[student]) == len(chapter().tasks)
-    for row in odd[student]:
+def test_what_is_odd_around_the_answers_costs_nothing(rows, student):
+    assert len(rows[student]) == len(chapter().tasks)
+    for row in rows[student].values():
         assert row["points"] == row["of"], row["hint"]
 
 
-def test_a_library_that_is_handed_in_is_not_used(odd):
-    row = odd["ships a library"][0]
+def test_a_library_that_is_handed_in_is_not_used(rows):
+    row = rows["ships a library"]["window_mask"]
     assert (row["points"], row["hint"]) == ("0", "window_mask is not defined")
 
 
-def test_a_name_that_is_a_formula_is_only_a_name(odd):
-    assert len(odd["'=HYPERLINK(1)"]) == len(chapter().tasks)
+def test_a_name_that_is_a_formula_is_only_a_name(rows):
+    assert len(rows["'=HYPERLINK(1)"]) == len(chapter().tasks)
 
 
 # A sandbox that ends; these come last, because they end one.

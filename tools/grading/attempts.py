@@ -9,7 +9,7 @@ import ast
 import hashlib
 import json
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,53 +21,21 @@ from tools.grading.key import Chapter, bare
 from tools.grading.notebook import Answer, Cell, helpers
 from tools.source.taught import ROOT
 
-SUSPECT_MODULES = {
-    "builtins",
-    "ctypes",
-    "gc",
-    "importlib",
-    "inspect",
-    "mmap",
-    "os",
-    "pathlib",
-    "shutil",
-    "signal",
-    "socket",
-    "subprocess",
-    "sys",
-    "threading",
-    "unittest",
-}
-SUSPECT_NAMES = {
-    "__builtins__",
-    "__import__",
-    "compile",
-    "eval",
-    "exec",
-    "get_ipython",
-    "globals",
-    "open",
-    "vars",
-}
-SUSPECT_ATTRIBUTES = {
-    "__closure__",
-    "__code__",
-    "__dict__",
-    "__globals__",
-    "__subclasses__",
-    "__traceback__",
-    "_getframe",
-    "f_back",
-    "setprofile",
-    "settrace",
-}
-SUSPECT_METHODS = {
-    "__bool__",
-    "__eq__",
-    "__instancecheck__",
-    "__torch_dispatch__",
-    "__torch_function__",
-}
+# What an answer hardly needs.
+SUSPECT_MODULES = """
+builtins ctypes gc importlib inspect mmap os pathlib shutil signal socket
+subprocess sys threading unittest
+""".split()
+SUSPECT_NAMES = """
+__builtins__ __import__ compile eval exec get_ipython globals open vars
+""".split()
+SUSPECT_ATTRIBUTES = """
+__closure__ __code__ __dict__ __globals__ __subclasses__ __traceback__
+_getframe f_back setprofile settrace
+""".split()
+SUSPECT_METHODS = """
+__bool__ __eq__ __instancecheck__ __torch_dispatch__ __torch_function__
+""".split()
 
 
 @dataclass(frozen=True)
@@ -82,13 +50,7 @@ class Attempt:
 
     def job(self) -> dict:
         """As the sandbox gets it."""
-        return {
-            "name": self.name,
-            "names": list(self.names),
-            "chapter": list(self.chapter),
-            "own": list(self.own),
-            "check": self.check,
-        }
+        return asdict(self)
 
     def fingerprint(self) -> str:
         """Another one when the answer, the key or the library has changed."""
