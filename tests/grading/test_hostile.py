@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.built import first_quick
 from tests.grading.handed_in import (
     NAME,
     chapter,
@@ -21,6 +22,7 @@ from tests.grading.handed_in import (
 from tests.grading.hostile import ATTACKS, ENDS, NOTED
 from tools.grading import __main__ as command
 from tools.grading import attempts, notebook, running, sandbox
+from tools.grading.key import key
 from tools.grading.results import Results
 from tools.source.taught import ROOT
 
@@ -86,13 +88,18 @@ def test_an_attack_earns_nothing_and_costs_only_itself(rows, name):
 
 
 @pytest.fixture(scope="module")
-def box(bubblewrap):
-    limits = sandbox.Limits(cpu=5, wall=20, memory=1 << 30)
-    with sandbox.Sandbox(limits, sandbox.hidden_places()) as box:
-        box.start()
-        if not box.apart:
-            pytest.skip("here nothing is apart within a sandbox")
+def any_box(bubblewrap):
+    with sandbox.Sandbox(sandbox.Limits(), sandbox.hidden_places()) as box:
         yield box
+
+
+@pytest.fixture
+def box(any_box):
+    if any_box.process is None:
+        any_box.start()
+    if not any_box.apart:
+        pytest.skip("here nothing is apart within a sandbox")
+    return any_box
 
 
 def attempt_of(source: str, first: list[str] = ()) -> attempts.Attempt:
@@ -303,44 +310,48 @@ def test_what_stands_around_an_answer_costs_nothing(box, source, first):
 # What one notebook can be.
 
 
-def odd_texts() -> dict[str, str]:
-    """What stands in files that are called notebooks."""
-    right = handed_in(solutions())
-    cells = [
-        1,
-        None,
-        {"cell_type": 5, "source": 7},
-        {"cell_type": "code", "source": [1, "x"], "metadata": []},
-        {"cell_type": "code", "metadata": {"nbgrader": 3}},
-        *right["cells"],
-    ]
-    return {
-        "broken": json.dumps(right)[:-100],
-        "empty": "",
-        "list": "[1, 2]",
-        "text": "my homework",
-        "nested": "[" * 200_000,
-        "no cells": '{"metadata": {}}',
-        "odd cells": json.dumps({"cells": cells}),
-    }
+# What stands in files that are called notebooks, and what is said of it.
+TEXTS = {
+    "broken": (json.dumps(handed_in()).encode()[:-100], "no valid JSON"),
+    "empty": (b"", "it is empty"),
+    "list": (b"[1, 2]", "it has no cells"),
+    "text": (b"my homework", "no valid JSON"),
+    "nested": (b"[" * 200_000, "nested too deeply"),
+    "no cells": (b'{"metadata": {}}', "it has no cells"),
+    "not utf-8": (b"\xff\xfe\x00cells", "no text in UTF-8"),
+}
+# The same of what is no such file.
+OTHERS = {
+    "pipe": "not an ordinary file",
+    "link": "links are not read",
+    "linked folder": "links are not read",
+    "folder in folder": "no notebook was handed in",
+    "pdf only": "no notebook was handed in (04_masks.pdf)",
+}
+ODD_CELLS = [
+    1,
+    None,
+    {"cell_type": 5, "source": 7},
+    {"cell_type": "code", "source": [1, "x"], "metadata": []},
+    {"cell_type": "code", "metadata": {"nbgrader": 3}},
+]
 
 
 def hand_in_oddities(folder: Path) -> None:
     name = f"{NAME}.ipynb"
-    for student, text in odd_texts().items():
-        (folder / student).mkdir(parents=True)
-        (folder / student / name).write_text(text)
-    (folder / "not utf-8").mkdir()
-    (folder / "not utf-8" / name).write_bytes(b"\xff\xfe\x00cells")
-    (folder / "pipe").mkdir()
-    os.mkfifo(folder / "pipe" / name)
-    (folder / "link").mkdir()
-    (folder / "link" / name).symlink_to(chapter().path)
     (folder / "linked folder").symlink_to(ROOT / "book")
-    (folder / "folder in folder" / "deep").mkdir(parents=True)
+    for student in {*TEXTS, *OTHERS} - {"linked folder"}:
+        (folder / student).mkdir(parents=True)
+    for student, (text, _) in TEXTS.items():
+        (folder / student / name).write_bytes(text)
+    os.mkfifo(folder / "pipe" / name)
+    (folder / "link" / name).symlink_to(chapter().path)
+    (folder / "folder in folder" / "deep").mkdir()
     (folder / "folder in folder" / "book").symlink_to(ROOT / "book")
-    (folder / "pdf only").mkdir()
     (folder / "pdf only" / "04_masks.pdf").write_bytes(b"%PDF")
+    odd = handed_in(solutions())
+    odd["cells"] = ODD_CELLS + odd["cells"]
+    save(odd, folder / "odd cells" / name)
     loud = handed_in(solutions())
     output = {"output_type": "stream", "name": "stdout", "text": "x" * 10**7}
     loud["cells"].append({**code("1"), "outputs": [output]})
@@ -349,27 +360,13 @@ def hand_in_oddities(folder: Path) -> None:
     save(handed_in({"window_mask": "x = 1"}), shipped / name)
     (shipped / "lib").mkdir()
     (shipped / "lib" / "exercises.py").write_text("def check(*a, **k): 0")
-    strange = "=HYPERLINK(1)"
-    save(handed_in(), folder / strange / name)
+    save(handed_in(), folder / "=HYPERLINK(1)" / name)
 
 
-@pytest.mark.parametrize(
-    "student, hint",
-    [
-        ("broken", "no valid JSON"),
-        ("empty", "it is empty"),
-        ("list", "it has no cells"),
-        ("text", "no valid JSON"),
-        ("nested", "nested too deeply"),
-        ("no cells", "it has no cells"),
-        ("not utf-8", "no text in UTF-8"),
-        ("pipe", "not an ordinary file"),
-        ("link", "links are not read"),
-        ("linked folder", "links are not read"),
-        ("folder in folder", "no notebook was handed in"),
-        ("pdf only", "no notebook was handed in (04_masks.pdf)"),
-    ],
-)
+SAID = {student: hint for student, (_, hint) in TEXTS.items()} | OTHERS
+
+
+@pytest.mark.parametrize("student, hint", SAID.items())
 def test_what_is_no_notebook_gets_its_rows(rows, student, hint):
     for row in rows[student].values():
         assert hint in row["hint"]
@@ -390,6 +387,42 @@ def test_a_library_that_is_handed_in_is_not_used(rows):
 
 def test_a_name_that_is_a_formula_is_only_a_name(rows):
     assert len(rows["'=HYPERLINK(1)"]) == len(chapter().tasks)
+
+
+# The book's own answers.
+
+
+def answered(box, chapter, name: str, answers: dict[str, str]):
+    """What is run for one of these answers, and what came of it."""
+    if box.process is None:
+        box.start()
+    page = [
+        notebook.Cell("code", text, name) for name, text in answers.items()
+    ]
+    answer, task = notebook.answer_to(name, page, chapter), chapter.tasks[name]
+    attempt = attempts.attempt_of(task, answer, page, chapter, 0, 1)
+    return attempt, box.attempt(attempt.job())
+
+
+@pytest.mark.parametrize("name", first_quick(sorted(key(), key=NAME.__ne__)))
+def test_the_books_own_answers_are_right(any_box, name):
+    tasks = key()[name].tasks
+    answers = {name: task.solution for name, task in tasks.items()}
+    for exercise in tasks:
+        attempt, found = answered(any_box, key()[name], exercise, answers)
+        assert not attempts.suspicions(attempt.own), exercise
+        assert found["state"] == "right", (exercise, found)
+        assert found["notes"] == [], exercise
+
+
+def test_what_was_to_be_written_otherwise_is_noted_and_costs_nothing(any_box):
+    name = "bilinear_scores"
+    answers = {name: f"def {name}(q, W, k):\n    return q @ W @ k.T"}
+    chapter = key()["03_scoring_with_einsum"]
+    _, found = answered(any_box, chapter, name, answers)
+    assert found["state"] == "right"
+    remark = "ask: Can one torch.einsum have all three factors?"
+    assert found["notes"] == [remark]
 
 
 # A sandbox that ends; these come last, because they end one.

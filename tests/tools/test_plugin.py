@@ -79,7 +79,7 @@ def test_cells_pass_or_fail_and_say_why(tmp_path):
         "evalue, line 1": ("1 / 0", [error("by 0")], "raises-exception"),
     }
     write_notebook(tmp_path / "bad.ipynb", *failing.values())
-    said = run_notebooks(tmp_path, "-n", "2", "--dist", "loadscope").stdout
+    said = run_notebooks(tmp_path).stdout
     assert f"{len(failing)} failed, 5 passed" in said
     failures = re.split(
         r"^_+ .*bad.ipynb, In \[(\d+)\].* _+$", said, flags=re.M
