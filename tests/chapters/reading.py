@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from statistics import median
 
+from tools.exercises.slices import used
 from tools.source import cells
 from tools.source.taught import symbols
 
@@ -37,18 +38,10 @@ def asserts(source: str) -> int:
     return found
 
 
-def names(source: str, which: str) -> set[str]:
-    """The names of a cell that `is_assigned`, or `is_referenced`."""
-    cell = symbols(source)
-    tables = [cell]
-    if which == "is_referenced":
-        tables += cell.get_children()
-    return {
-        s.get_name()
-        for table in tables
-        for s in table.get_symbols()
-        if getattr(s, which)() and (table is cell or s.is_global())
-    }
+def assigned(source: str) -> set[str]:
+    """The names that a cell gives a value, other than by importing them."""
+    known = symbols(source).get_symbols()
+    return {s.get_name() for s in known if s.is_assigned()}
 
 
 def check_cells(page: list) -> Iterator[str]:
@@ -79,14 +72,14 @@ def checks_are_dispensable(page: list) -> Iterator[str]:
             continue
         if cells.is_check(cell):
             claim = cells.TITLE.match(cell.source)["claim"]
-            for name in names(cell.source, "is_assigned"):
+            for name in assigned(cell.source):
                 if name in taught:
                     yield f"Check: {claim}: it changes {name} of the page"
                 checked.setdefault(name, claim)
         else:
-            own = names(cell.source, "is_assigned")
-            used = names(cell.source, "is_referenced") - own
-            for name in sorted((used & checked.keys()) - taught):
+            own = assigned(cell.source)
+            needed = used(cell.source) - own
+            for name in sorted((needed & checked.keys()) - taught):
                 yield f"{name} is used, but stands in Check: {checked[name]}"
             taught |= own
 

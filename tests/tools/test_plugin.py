@@ -60,14 +60,13 @@ def draw(path: Path, height: float) -> bytes:
 
 def test_cells_pass_or_fail_and_say_why(tmp_path):
     other, drawn = (draw(tmp_path / "drawn.png", size) for size in (0.52, 0.5))
-    write_notebook(
-        tmp_path / "good.ipynb",
+    passing = [
         ("print(0.3374)", [stdout("0.3375\n")]),
         ("(3, 4)", [value("(3, 4)")]),
         (SHOW, [figure(drawn)]),
         ("1 / 0", [error("division by zero")], "raises-exception"),
         ("print(2)", [stdout("1\n")], "nbval-ignore-output"),
-    )
+    ]
     failing = {
         "2 units of the last printed digit": (
             "print(0.3374)",
@@ -78,14 +77,13 @@ def test_cells_pass_or_fail_and_say_why(tmp_path):
         "ZeroDivisionError": ("1 / 0", []),
         "evalue, line 1": ("1 / 0", [error("by 0")], "raises-exception"),
     }
-    write_notebook(tmp_path / "bad.ipynb", *failing.values())
-    said = run_notebooks(tmp_path).stdout
-    assert f"{len(failing)} failed, 5 passed" in said
-    failures = re.split(
-        r"^_+ .*bad.ipynb, In \[(\d+)\].* _+$", said, flags=re.M
-    )
+    path = tmp_path / "both.ipynb"
+    write_notebook(path, *passing, *failing.values())
+    said = run_notebooks(path).stdout
+    assert f"{len(failing)} failed, {len(passing)} passed" in said
+    failures = re.split(r"^_+ .*, In \[(\d+)\].* _+$", said, flags=re.M)
     messages = dict(zip(failures[1::2], failures[2::2], strict=True))
-    for number, problem in enumerate(failing, 1):
+    for number, problem in enumerate(failing, 1 + len(passing)):
         assert problem in messages[str(number)]
 
 

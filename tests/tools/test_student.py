@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from tests.built import quickly
 from tests.chapters.made import exercise
 from tests.tools.small import put_book
 from tools.chapters import sync
@@ -81,11 +82,11 @@ def test_a_badge_leads_to_this_edition_or_nowhere(tmp_path):
 # The edition of this book.
 
 
-@pytest.fixture(scope="session", params=[0])
-def edition(tmp_path_factory, request) -> Path:
-    """All of it in a variant, as a student gets it."""
+@pytest.fixture(scope="session")
+def edition(tmp_path_factory) -> Path:
+    """All of it, as a student gets it."""
     folder = tmp_path_factory.mktemp("edition")
-    student.write(folder, request.param)
+    student.write(folder)
     return folder
 
 
@@ -123,7 +124,7 @@ def test_a_notebook_is_the_chapter_without_its_solutions(path, edition):
             assert (edition / target).is_file(), target
 
 
-def test_it_carries_what_it_needs_no_solution_and_is_written_again(edition):
+def test_it_carries_what_it_needs_and_no_solution(edition):
     """Of solutions longer ones are looked for: a line may be the library's."""
     files = every(edition)
     wanted = {path.name for path in lessons()}
@@ -142,27 +143,21 @@ def test_it_carries_what_it_needs_no_solution_and_is_written_again(edition):
         block = " ".join(" ".join(solved(task)).split())
         if len(solved(task)) > 2:
             assert not [name for name in texts if block in texts[name]], task
-    student.write(edition)
-    assert every(edition) == files
 
 
 def is_check(cell) -> bool:
     return is_exercise(cell) and cell.metadata["nbgrader"]["grade"]
 
 
-@pytest.mark.parametrize("edition", [1], indirect=True)
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, marks=[pytest.mark.slow] * (path != QUICKEST))
-        for path in lessons()[::-1]  # the slowest begins
-    ],
+    quickly(lessons()[::-1], QUICKEST.__eq__),  # the slowest begins
     ids=lambda path: path.stem,
 )
-def test_it_runs_whole_though_no_answer_is_given_yet(path, edition):
+def test_a_variant_runs_whole_though_no_answer_is_given_yet(path, edition):
     checks = filter(is_check, sync.read(path).cells)
     calls = [student.CALL.search(cell.source) for cell in checks]
-    notebook = sync.read(edition / path.name)
+    notebook = student.edition(path, variant=1)
     sync.execute(notebook, edition, path.name)
     said = [c.outputs[0].text for c in notebook.cells if is_check(c)]
     assert said == [f"{call[1]}: not started.\n" for call in calls]

@@ -4,11 +4,12 @@ import ast
 import base64
 import hashlib
 import re
-import struct
 from functools import cache
 from html import escape
+from io import BytesIO
 from pathlib import Path
 
+import imagesize
 import jinja2
 from markdown_it import MarkdownIt
 from mdit_py_plugins.amsmath import amsmath_plugin
@@ -26,7 +27,7 @@ SPEAKER_VIEW = re.compile(r'document\.write\(("(?:[^"\\]|\\.)*")\)')
 LINK = re.compile(r"</?a\b[^>]*>")
 COLUMN = 0.602  # of its size is a letter of code wide
 LINE = 1.4  # of its size is a line of code high
-CODE_SIZES = (36, 32, 30, 28, 26, 24, 22)  # pixels, as in slides.css
+CODE_SIZES = (36, 32, 30, 28, 26, 24, 22)  # pixels
 CODE_WIDTH = 1110  # pixels of a slide, and what is left to code below
 CODE_HEIGHT = 530  # a title, less WORDS_HEIGHT for each line of words
 WORDS_HEIGHT = 50
@@ -62,17 +63,12 @@ def notes(slide: Slide) -> str:
     return html.replace("<details>", "<details open>")
 
 
-def image_size(png: bytes) -> tuple[int, int]:
-    """Width and height, as the header of a PNG says them."""
-    return struct.unpack(">II", png[16:24])
-
-
 def figure(part: Part, images: dict[str, bytes]) -> str:
     """A picture, under the name that the website gives to it as well."""
     png = base64.b64decode(part.content)
     name = f"{hashlib.sha256(png).hexdigest()}.png"
     images[name] = png
-    width, height = image_size(png)
+    width, height = imagesize.get(BytesIO(png))
     kind = ' class="keep-colours"' if part.keeps_colours else ""
     return (
         f'<figure{kind}><img src="../_images/{name}" alt="{escape(part.alt)}" '
@@ -123,7 +119,8 @@ def is_beside(slide: Slide) -> bool:
     others = {p.kind for p in slide.parts} - {"figure", "words"}
     if len(pictures) != 1 or others:
         return False
-    width, height = image_size(base64.b64decode(pictures[0].content))
+    png = BytesIO(base64.b64decode(pictures[0].content))
+    width, height = imagesize.get(png)
     below, beside = BELOW, BESIDE
     if NUMBER.match(slide.title):
         below, beside = TITLE_BELOW, TITLE_BESIDE
@@ -133,8 +130,8 @@ def is_beside(slide: Slide) -> bool:
 
 
 def layout(slide: Slide) -> str:
-    """The classes of a slide: how its parts lie, how large its code is."""
-    classes = [f"code-{code_size(slide)}"]
+    """The classes of a slide: how its parts lie."""
+    classes = ["frame"]
     if all(p.kind == "words" for p in slide.parts):
         classes.append("only-words")
     if is_beside(slide):
@@ -158,6 +155,7 @@ def page(deck: list[Slide], name: str, book: str) -> tuple[str, dict]:
         {
             "title": inline(slide.title),
             "layout": layout(slide),
+            "code_size": code_size(slide),
             "parts": [part(p, images) for p in slide.parts],
             "notes": notes(slide),
         }
