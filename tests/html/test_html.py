@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urldefrag
@@ -15,7 +14,7 @@ from bs4 import BeautifulSoup
 from book._ext.book_site.frame import beside
 from book._ext.book_site.pages import previews
 from book._ext.book_site.pages.library import Library, anchor
-from book._ext.book_site.pages.mathematics import formula as plain
+from book._ext.book_site.pages.mathematics import in_a_line
 from book._ext.book_site.source.chapters import chapters
 from book._ext.book_site.source.notebook import curly
 from tests.built import (
@@ -31,7 +30,6 @@ from tests.built import (
 )
 from tools.source import cells
 
-ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.S)
 EMPTY_WORDS = {"here", "this", "link", "click here", "more"}
 MOST = 12_000  # bytes of what a page's links show, compressed
 SHOWS = re.compile(
@@ -106,10 +104,9 @@ def test_every_formula_is_set_before_any_script_runs(pages):
         assert "katex-error" not in text, page
         _, *inline = text.split('<span class="math notranslate')
         for formula in inline:  # only a long one may break
-            tex = unescape(ANNOTATION.search(formula)[1])
-            whole = formula.startswith(" short")
-            assert whole == (len(plain(tex)) <= 18), (page, tex)
-            assert not (whole and "<wbr" in formula), (page, tex)
+            whole, line = formula.startswith(" short"), in_a_line(formula)
+            assert whole == (len(line) <= 18), (page, line)
+            assert not (whole and "<wbr" in formula), (page, line)
 
 
 def test_drawings_are_shown_in_full(name, page):

@@ -110,10 +110,15 @@ def line_of(element: ElementTree.Element) -> str:
 def formula(tex: str) -> str:
     """A formula in a line, without TeX; nothing where it is wrong."""
     try:
-        match = MATHML.search(typeset(tex))
+        return in_a_line(typeset(tex))
     except dukpy.JSRuntimeError:  # the page itself warns of it
         return ""
-    text = line_of(ElementTree.fromstring(match[0].replace("&nbsp;", " ")))
+
+
+def in_a_line(html: str) -> str:
+    """The same of a formula that has been set."""
+    math = MATHML.search(html)[0].replace("&nbsp;", " ")
+    text = line_of(ElementTree.fromstring(math))
     text = re.sub("\u2061(?=[A-Za-zα-ω])", " ", text).replace("\u2061", "")
     return " ".join(text.split())
 
