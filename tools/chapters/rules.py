@@ -154,7 +154,7 @@ class Book:
         rest = parts[module.count("/") + 1 :]
         return module, rest[0] if rest else None
 
-    @property
+    @cached_property
     def public(self) -> list[tuple[str, str]]:
         """(module, name) of everything that the chapters must teach."""
         return [
