@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.built import first_quick
+from tests.built import first_quick, slow
 from tests.grading.handed_in import (
     NAME,
     chapter,
@@ -31,7 +31,7 @@ SHORT = ["--cpu", "2", "--wall", "10"]  # for what only its time stops
 AMPLE = ["--cpu", "60", "--wall", "120"]  # that nothing else runs out of it
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[slow("graded")])
 def rows(bubblewrap, tmp_path_factory):
     """The grades of all who hand in an attack, or what is no notebook.
 
