@@ -27,6 +27,7 @@ import runpy as _runpy
 _look = _runpy.run_path({str(DRAWN)!r})["look"]
 get_ipython().events.register("post_execute", _look)
 del _runpy, _look"""
+PATIENCE = 15  # seconds without a sign of life; a busy machine is slow
 MAY_RAISE = {"raises-exception", "nbval-raises-exception"}
 
 
@@ -47,6 +48,7 @@ class Kernel(nbval.kernel.RunningKernel):
         self.km.write_connection_file()
         self.process = kernels.forked(self.km, folder)
         self.kc = self.km.client(parent=None)  # which did not start it
+        self.kc.hb_channel.time_to_dead = PATIENCE
         try:
             self.kc.start_channels()
             self.kc.wait_for_ready(timeout=timeout)
