@@ -45,6 +45,8 @@ class Explorer:
             can say.
     """
 
+    later = ()  # scripts that a page loads when a reader asks for them
+
     def __init__(self, tag, fallback, scripts=(), **attributes):
         self.tag, self.fallback = tag, fallback
         self.scripts = ["core", *scripts, tag]
@@ -64,7 +66,7 @@ class Explorer:
 
     def _repr_html_(self) -> str:
         """With its scripts inside, for a notebook, which can ask nobody."""
-        script = source(self.scripts)
+        script = source([*self.later, *self.scripts])
         return f"{self.element()}\n<script data-explorer>{script}</script>"
 
     def __repr__(self) -> str:

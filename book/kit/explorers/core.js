@@ -38,6 +38,13 @@
   const range = (n, first = 0) =>
     Array.from({ length: n }, (_, i) => first + i);
   const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  const dot = (a, b) => total(a.map((x, i) => x * b[i]));
+  const softmax = (scores) => {
+    const top = Math.max(...scores);
+    const exp = scores.map((score) => Math.exp(score - top));
+    const sum = total(exp);
+    return exp.map((one) => one / sum);
+  };
   /** The mean of tables, number by number. */
   const mean = (tables) => tables[0].map((row, i) => Array.from(row,
     (_, j) => total(tables.map((one) => one[i][j])) / tables.length));
@@ -141,6 +148,8 @@
       background: var(--panel); overflow-x: auto; line-height: 1.55; }
     .note { min-height: 3em; margin: 0.6rem 0 0; }
     .warn { color: var(--warn); }
+    .tasks { margin: 0; padding-left: 1.4rem; }
+    .tasks b { display: inline-block; min-width: 5rem; }
     svg text { fill: var(--fg); font-family: var(--font); }
     .chart { display: block; width: 100%; overflow: visible;
       font-size: 12.8px; }
@@ -371,11 +380,31 @@
       this.redraws.push(() => { input.value = this[name]; });
       return h("label", {}, h("span", { class: "name" }, label), input);
     }
+
+    /** What a reader shall reach, {words: isDone}, below what is said of it. */
+    tasks(all) {
+      this.status = h("p", { role: "status" });
+      this.open = Object.entries(all).map(([words, isDone], at) =>
+        ({ words, isDone, at, mark: h("b", {}, "open") }));
+      return [this.status, h("ol", { class: "tasks" },
+        this.open.map(({ words, mark }) => h("li", {}, mark, words)))];
+    }
+
+    /** What is solved stays so, also when all begins again. */
+    check(now) {
+      this.open = this.open.filter(({ isDone, mark, at }) => {
+        if (!isDone(now)) return true;
+        mark.textContent = "✓ solved";
+        this.status.textContent = `Task ${at + 1} is solved.`;
+        return false;
+      });
+    }
   }
 
   const define = (tag, made) => {
     if (!customElements.get(tag)) customElements.define(tag, made);
   };
   globalThis.Explorer = { h, s, button, classes, fixed, grouped, raised,
-    range, total, mean, move, linear, axes, wide, swatch, Base, define };
+    range, total, dot, softmax, mean, move, linear, axes, wide, swatch, Base,
+    define };
 })();

@@ -8,15 +8,12 @@ count.
 from kit.explorers import Explorer, table
 from lib.efficient import cache_bytes
 
+MODEL = {"width": 4_096, "heads": 64, "layers": 48}
 
-def cost_explorer(width=4_096, heads=64, layers=48) -> Explorer:
-    """Weights, cache and scores of 32,768 tokens, at first.
 
-    Args:
-        width: d_model.
-        heads: the heads of queries.
-        layers: the blocks.
-    """
+def cost_explorer() -> Explorer:
+    """Weights, cache and scores of 32,768 tokens, at first."""
+    width, heads, layers = MODEL.values()
     length = 32_768
     rows = {
         "weights": 2 * layers * 12 * width**2,
@@ -29,6 +26,5 @@ def cost_explorer(width=4_096, heads=64, layers=48) -> Explorer:
         ["part", "GB"],
         {name: [f"{size / 1e9:.1f}"] for name, size in rows.items()},
     )
-    model = dict(width=width, heads=heads, layers=layers)
     start = dict(length=length, groups=heads)
-    return Explorer("cost-explorer", fallback, model=model, start=start)
+    return Explorer("cost-explorer", fallback, model=MODEL, start=start)

@@ -7,7 +7,7 @@ a page loads when a reader asks for them.
 
 import json
 
-from kit.explorers import FOLDER, Explorer, source, table
+from kit.explorers import FOLDER, Explorer, table
 
 MODEL = "date_model"
 LIVE = ("engine", "date-live")  # what runs the model
@@ -27,10 +27,6 @@ class LiveExplorer(Explorer):
         attributes["kilobytes"] = round(size / 1000)
         super().__init__(tag, fallback, [*LIVE, *scripts], **attributes)
         self.later = [MODEL, *later]
-
-    def _repr_html_(self) -> str:
-        script = source([*self.later, *self.scripts])
-        return f"{self.element()}\n<script data-explorer>{script}</script>"
 
 
 def examples() -> list[dict]:

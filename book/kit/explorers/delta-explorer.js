@@ -2,11 +2,10 @@
 // A log is written into a memory of one size: add, overwrite, forget first.
 // delta.py beside this file does the same in torch.
 (() => {
-  const { h, classes, fixed, range, total, Base, define } =
+  const { h, classes, dot, fixed, range, Base, define } =
     globalThis.Explorer;
   const PARTS = range(21).map((n) => n / 20); // from 0 to 1
   const VALUES = range(41, -20).map((n) => n / 2);
-  const dot = (a, b) => total(a.map((x, i) => x * b[i]));
   /** At most two digits behind the point. */
   const short = (x) => fixed(x).replace(/\.?0+$/, "");
   const degrees = (x) => `${short(x)}°`;

@@ -2,8 +2,8 @@
 // A Transformer that trains in the page and is taken apart: one run, or two
 // from one seed. With a `question` it is a button, a picture and the result.
 (() => {
-  const { h, s, axes, button, linear, swatch, total, wide, Base, define } =
-    globalThis.Explorer;
+  const { h, s, axes, button, linear, range, swatch, total, wide, Base,
+    define } = globalThis.Explorer;
   const { CHOICES, DEFAULTS, TASKS, Trainer, partsOf, settings, taskOf } =
     globalThis.Trainer;
   const here = document.currentScript?.src; // none in a notebook
@@ -29,7 +29,7 @@
     warm_up: "warm-up steps" };
   const sizes = (all) =>
     Object.fromEntries(Object.keys(OWN).map((name) => [name, all[name]]));
-  const SUMS = Array.from({ length: 100 }, (_, n) => {
+  const SUMS = range(100).map((n) => {
     const [a, b] = [Math.floor(n / 10), n % 10];
     return `${a}+${b} → ${String(a + b).padStart(2, "0")}`;
   }).join("\n");
@@ -260,30 +260,42 @@
       this.refresh();
     }
 
-    /** A list to choose a setting from. */
-    pick(kind, name, label, options) {
-      const input = h("select", { "aria-label": label, "data-key":
-        `choose ${kind} ${name}`, onchange: () => this.choose(kind, name,
-        typeof DEFAULTS[name] === "number" ? Number(input.value)
-          : input.value) });
-      this.redraws.push(() => {
-        const list = typeof options === "function" ? options() : options;
-        input.replaceChildren(...list.map(([value, words]) =>
-          h("option", { value }, words)));
-        input.value = this.of(kind)[name];
-      });
-      return input;
+    /** A list as it stands now; options are pairs of a value and words. */
+    list(key, label, value, options, choose) {
+      return h("select", { "aria-label": label, "data-key": key,
+        onchange: ({ target }) => choose(target.value) },
+      options.map(([one, words]) => h("option",
+        { value: one, selected: String(one) === String(value) }, words)));
+    }
+
+    /** One to choose a setting from. */
+    pick(kind, name, label,
+      options = CHOICES[name].map((one) => [one, String(one)])) {
+      return this.list(`choose ${kind} ${name}`, label, this.of(kind)[name],
+        options, (text) => this.choose(kind, name,
+          typeof DEFAULTS[name] === "number" ? Number(text) : text));
+    }
+
+    /** One to take a part out. */
+    pickState(kind, part, label) {
+      const now = this.stateOf(kind, part);
+      const made = this.list(`${kind} ${part}`, label, now,
+        Object.entries(STATES), (state) => this.setState(kind, part, state));
+      made.className = now === "there" ? "" : "less";
+      made.disabled = !partsOf(this.of(kind)).includes(part);
+      return made;
     }
 
     makeControls() {
-      const named = (words, input) =>
-        h("label", {}, h("span", { class: "name" }, words), input);
-      const plain = (name) => CHOICES[name].map((one) => [one, String(one)]);
-      const lengths = () => {
+      const picked = (name, options) => this.part("label", {}, () =>
+        [h("span", { class: "name" }, name),
+          this.pick("first", name, name, options?.())]);
+      const length = picked("length", () => {
         const [least, most] = TASKS[this.of("first").task]?.lengths ?? [1, 0];
-        return Array.from({ length: most - least + 1 }, (_, i) =>
-          [least + i, String(least + i)]);
-      };
+        return range(most - least + 1, least).map((n) => [n, String(n)]);
+      });
+      const answers = picked("answers", () => [["together", "all at once"],
+        ["in turn", "one after the other"]]);
       const seed = h("input", { type: "number", min: 1, step: 1,
         onchange: () => this.choose("first", "seed", Math.max(1,
           Math.floor(Number(seed.value)) || 1)) });
@@ -294,10 +306,6 @@
       const table = h("textarea", { "aria-label": "A row and its answer a line",
         spellcheck: "false", onchange: () =>
           this.choose("first", "table", table.value) });
-      const length = named("length", this.pick("first", "length", "length",
-        lengths));
-      const answers = named("answers", this.pick("first", "answers", "answers",
-        [["together", "all at once"], ["in turn", "one after the other"]]));
       const held = h("p", { class: "looks" });
       const ownTable = h("div", {}, h("p", {}, "A line for each row, as "
         + "ab -> ba: what is read, an arrow, what is right."), table, held);
@@ -316,72 +324,38 @@
         }
       });
       return [[h("div", { class: "controls" },
-        named("task", this.pick("first", "task", "task",
-          Object.entries(TASK_WORDS))), length, answers,
-        named("seed", seed),
+        picked("task", () => Object.entries(TASK_WORDS)), length, answers,
+        h("label", {}, h("span", { class: "name" }, "seed"), seed),
         second), ownTable],
-      [this.table("What it has", () => partsOf(this.of("first"))
-        .filter((part) => WORDS[part]), true),
+      [this.parts("What it has", () => partsOf(this.of("first"))
+        .filter((part) => WORDS[part])),
       h("p", { class: "looks" }, "“Taken out” acts at once on what was "
         + "trained. “Never there” forgets it: train anew."),
       h("details", {}, h("summary", {}, "Heads one by one"),
-        this.table("Heads", () => [...new Set(KINDS.flatMap((kind) =>
-          partsOf(this.of(kind))))].filter((part) => !WORDS[part]), true)),
+        this.parts("Heads", () => [...new Set(KINDS.flatMap((kind) =>
+          partsOf(this.of(kind))))].filter((part) => !WORDS[part]))),
       h("details", {}, h("summary", {}, "Depth, heads, rate, batch, steps"),
-        this.table("Sizes", () => Object.keys(OWN), false, plain),
-        h("div", { class: "controls" },
-          named("batch", this.pick("first", "batch", "batch",
-            plain("batch"))),
-          named("steps", this.pick("first", "steps", "steps",
-            plain("steps")))))]];
+        this.table("Sizes", () => Object.keys(OWN), (name) => OWN[name],
+          (...where) => this.pick(...where)),
+        h("div", { class: "controls" }, picked("batch"), picked("steps")))]];
+    }
+
+    parts(caption, names) {
+      return this.table(caption, names, word,
+        (...where) => this.pickState(...where));
     }
 
     /** A row for each part or size, a column for each run. */
-    table(caption, names, areParts, options) {
-      const cells = {};
-      const cell = (kind, name) => {
-        const label = `${areParts ? word(name) : OWN[name]}, ${kind} run`;
-        if (!areParts) return this.pick(kind, name, label, options(name));
-        const input = h("select", { "aria-label": label,
-          "data-key": `${kind} ${name}`,
-          onchange: () => this.setState(kind, name, input.value) },
-        Object.entries(STATES).map(([value, words]) =>
-          h("option", { value }, words)));
-        return input;
-      };
-      const body = h("tbody");
-      const second = h("th", { scope: "col" }, "second run");
-      const made = h("table", { class: "parts" },
+    table(caption, names, said, list) {
+      return h("table", { class: "parts" },
         h("caption", { class: "visually-hidden" }, caption),
-        h("thead", {}, h("tr", {}, h("td"),
-          h("th", { scope: "col" }, "first run"), second)), body);
-      const rows = {};
-      this.redraws.push(() => {
-        second.hidden = !this.two;
-        const shown = names().map((name) => {
-          rows[name] ??= h("tr", {},
-            h("th", { scope: "row" }, areParts ? word(name) : OWN[name],
-              areParts && ELSE[name] ? h("small", {}, ELSE[name]) : null),
-            KINDS.map((kind) => h("td", {},
-              (cells[name] ??= {})[kind] = cell(kind, name))));
-          rows[name].lastChild.hidden = !this.two;
-          return rows[name];
-        });
-        if (String(shown.map(({ textContent: t }) => t)) !== this[caption]) {
-          this[caption] = String(shown.map(({ textContent: t }) => t));
-          body.replaceChildren(...shown);
-        }
-        if (!areParts) return;
-        for (const name of names()) {
-          for (const kind of KINDS) {
-            const input = cells[name][kind];
-            input.value = this.stateOf(kind, name);
-            input.disabled = !partsOf(this.of(kind)).includes(name);
-            input.className = input.value === "there" ? "" : "less";
-          }
-        }
-      });
-      return made;
+        this.part("thead", {}, () => h("tr", {}, h("td"), this.shown.map(
+          ({ kind }) => h("th", { scope: "col" }, `${kind} run`)))),
+        this.part("tbody", {}, () => names().map((name) => h("tr", {},
+          h("th", { scope: "row" }, said(name),
+            ELSE[name] && h("small", {}, ELSE[name])),
+          this.shown.map(({ kind }) => h("td", {},
+            list(kind, name, `${said(name)}, ${kind} run`)))))));
     }
 
     makeBar() {

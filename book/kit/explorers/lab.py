@@ -17,13 +17,9 @@ SIGNS["lookup"] += [letter + str(n) for letter in LETTERS for n in range(6)]
 SIGNS["brackets"] = [*map(str, range(13)), "(", ")"]
 
 
-def lab_explorer(**start) -> Explorer:
-    """The whole lab.
-
-    Args:
-        **start: settings that it begins with, by the names in trainer.js.
-    """
-    return Explorer("lab-explorer", tasks(), SCRIPTS, start=start)
+def lab_explorer() -> Explorer:
+    """The whole lab."""
+    return Explorer("lab-explorer", tasks(), SCRIPTS, start={})
 
 
 def small_lab(question: str, first: dict, second: dict | None = None):

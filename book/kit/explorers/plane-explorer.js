@@ -2,7 +2,7 @@
 // A query and keys in a plane: shadows, scores, shares, and the mean of the
 // values, if there are any. Tasks are checked on what a reader has let go.
 (() => {
-  const { h, s, fixed, range, total, linear, Base, define } =
+  const { h, s, dot, fixed, linear, range, softmax, Base, define } =
     globalThis.Explorer;
   const [REACH, STEP, EDGE] = [3.5, 0.5, 24];
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
@@ -27,7 +27,6 @@
     },
   };
 
-  const dot = (a, b) => total(a.map((x, i) => x * b[i]));
   const snapped = (x) =>
     Math.min(REACH, Math.max(-REACH, Math.round(x / STEP) * STEP));
   const said = (vector) =>
@@ -69,9 +68,7 @@
       .sum { margin: 0.6rem 0; font-variant-numeric: tabular-nums; }
       .sum b { display: block; }
       .value { fill: var(--c-value); fill-opacity: 0.7; }
-      .mean { fill: var(--c-output); stroke: var(--bg); stroke-width: 2; }
-      ol { margin: 0; padding-left: 1.4rem; }
-      li b { display: inline-block; min-width: 5rem; }`;
+      .mean { fill: var(--c-output); stroke: var(--bg); stroke-width: 2; }`;
 
     static state = { query: [], keys: [] };
 
@@ -81,17 +78,12 @@
         this.tip(name, at));
       this.plane = s("svg", { class: "chart plane" }, this.back, this.tips);
       this.line = s("svg", { class: "chart", height: 66 });
-      this.status = h("p", { role: "status" },
-        "Tasks, checked when you let go:");
-      this.open = Object.entries(TASKS[this.asker]).map(
-        ([words, isDone], at) =>
-          ({ words, isDone, at, mark: h("b", {}, "open") }));
       root.append(h("div", { class: "sides" }, this.plane, h("div", {},
         this.part("table", {}, () => this.table),
         this.values && [this.part("p", { class: "sum" }, () => this.sum),
           this.line])),
-      this.status, h("ol", {}, this.open.map(({ words, mark }) =>
-        h("li", {}, mark, words))));
+      ...this.tasks(TASKS[this.asker]));
+      this.status.textContent = "Tasks, checked when you let go:";
       new ResizeObserver(() => this.draw()).observe(this.plane);
     }
 
@@ -141,8 +133,7 @@
     update() {
       const { query, keys, names, start, values } = this;
       const scores = keys.map((key) => dot(query, key));
-      const exp = scores.map(Math.exp); // of 24.5 at most
-      const shares = exp.map((one) => one / total(exp));
+      const shares = softmax(scores);
       this.now = { scores, shares, length: Math.hypot(...query),
         mean: values && dot(shares, values),
         of: (name) => shares[names.indexOf(name)],
@@ -151,17 +142,7 @@
           score === scores[j] && String(keys[i]) !== String(keys[j]))) };
       super.update();
       this.draw();
-      if (start && !this.grip) this.check();
-    }
-
-    /** What is solved stays so, also when the arrows start again. */
-    check() {
-      this.open = this.open.filter(({ isDone, mark, at }) => {
-        if (!isDone(this.now)) return true;
-        mark.textContent = "✓ solved";
-        this.status.textContent = `Task ${at + 1} is solved.`;
-        return false;
-      });
+      if (start && !this.grip) this.check(this.now);
     }
 
     get table() {

@@ -2,11 +2,10 @@
 // A query and a key as clock hands that turn with their places: what their
 // dot product knows of these, and what it knows where places are added.
 (() => {
-  const { h, s, fixed, grouped, range, total, swatch, Base, define } =
+  const { h, s, dot, fixed, grouped, range, total, swatch, Base, define } =
     globalThis.Explorer;
   const [LAST, FAR] = [80, 20];
   const SPEEDS = range(4).map((i) => 10_000 ** (-i / 4));
-  const dot = ([a, b], [c, d]) => a * c + b * d;
 
   /** What becomes of one pair of entries at a place. */
   const MAKE = {

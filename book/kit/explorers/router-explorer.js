@@ -2,20 +2,15 @@
 // A router: which experts each token is sent to, who works and who idles, and
 // what a bias changes that enters the choice alone.
 (() => {
-  const { h, s, button, classes, fixed, range, total, Base, define } =
-    globalThis.Explorer;
+  const { h, s, button, classes, dot, fixed, range, softmax, total, Base,
+    define } = globalThis.Explorer;
   const [UNIT, SIDE, MOST] = [54, 140, 6];
   const STEP = 20; // a bias is a number of twentieths
 
-  const dot = (a, b) => total(a.map((x, i) => x * b[i]));
   const toward = (degrees) => [Math.cos(degrees * Math.PI / 180),
     Math.sin(degrees * Math.PI / 180)];
   const place = ([x, y], times = UNIT, down = 0) =>
     [times * x, down - times * y];
-  const softmax = (logits) => {
-    const exp = logits.map(Math.exp); // of a few units at most
-    return exp.map((one) => one / total(exp));
-  };
   const sigmoid = (logits) => logits.map((x) => 1 / (1 + Math.exp(-x)));
   /** Where the k largest stand; of equal ones, the first. */
   const best = (numbers, k) => range(numbers.length)

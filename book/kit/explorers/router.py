@@ -35,16 +35,12 @@ def scores_of(kinds, angles, by="softmax"):
     return logits.softmax(dim=-1) if by == "softmax" else logits.sigmoid()
 
 
-def router_explorer(kinds=KINDS):
-    """Keys to turn and biases to set; choices, weights and loads follow.
-
-    Args:
-        kinds: two names, each with its tokens as points in a plane.
-    """
-    scores = scores_of(kinds, START["angles"][:EXPERTS])
+def router_explorer() -> Explorer:
+    """Keys to turn and biases to set; choices, weights and loads follow."""
+    scores = scores_of(KINDS, START["angles"][:EXPERTS])
     chosen, weights = route(scores, top_k=1, renormalize=False)
     work, loss = loads(chosen, EXPERTS), balancing_loss(scores, chosen)
-    names = [name for tokens in kinds.values() for name in tokens]
+    names = [name for tokens in KINDS.values() for name in tokens]
     rows = zip(names, chosen[:, 0].tolist(), weights[:, 0], strict=True)
     fallback = table(
         f"The best of {EXPERTS} experts; loads {work.tolist()}, "
@@ -52,4 +48,4 @@ def router_explorer(kinds=KINDS):
         ["token", "expert", "weight"],
         {name: [e + 1, f"{weight:.2f}"] for name, e, weight in rows},
     )
-    return Explorer("router-explorer", fallback, kinds=kinds, start=START)
+    return Explorer("router-explorer", fallback, kinds=KINDS, start=START)

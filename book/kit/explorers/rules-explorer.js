@@ -1,7 +1,7 @@
 "use strict";
 // Rules of who looks for what, number by number, and who finds whom by them.
 (() => {
-  const { h, fixed, total, Base, define } = globalThis.Explorer;
+  const { h, dot, fixed, softmax, Base, define } = globalThis.Explorer;
   const MOST = 20;
   // What a reader shall reach with one number, and whether it is reached.
   const TASKS = {
@@ -12,8 +12,8 @@
     "“first” gives more than half to “Life”.":
       (gives) => gives("first", "Life") > 0.5,
   };
-  const times = (row, table) => table[0].map((_, j) =>
-    total(row.map((x, i) => x * table[i][j])));
+  const times = (row, table) =>
+    table[0].map((_, j) => dot(row, table.map((other) => other[j])));
 
   define("rules-explorer", class extends Base {
     static title = "Who looks for what";
@@ -41,9 +41,7 @@
       @container (max-width: 26rem) {
         .weights thead th { padding: 0; writing-mode: vertical-rl;
           text-align: right; }
-      }
-      ol { margin: 0; padding-left: 1.4rem; }
-      li b { display: inline-block; min-width: 5rem; }`;
+      }`;
 
     static state = { rules: [] };
 
@@ -65,12 +63,8 @@
       const weights = h("table", { class: "weights" },
         h("caption", {}, "Weights. Row: who asks. Column: who is asked."),
         head(this.words), this.part("tbody", {}, () => this.table));
-      this.status = h("p", { role: "status" }, "");
-      this.open = Object.entries(TASKS).map(([words, isDone], at) =>
-        ({ words, isDone, at, mark: h("b", {}, "open") }));
-      root.append(h("div", { class: "sides" }, rules, weights), this.status,
-        h("ol", {}, this.open.map(({ words, mark }) =>
-          h("li", {}, mark, words))));
+      root.append(h("div", { class: "sides" }, rules, weights),
+        ...this.tasks(TASKS));
     }
 
     take({ value, validity }, i, j) {
@@ -83,9 +77,8 @@
       const { facts, rules } = this;
       return facts.map((fact) => {
         const query = times(fact, rules);
-        const exp = facts.map((key) => Math.exp(
-          total(key.map((x, i) => x * query[i])) / Math.sqrt(key.length)));
-        return exp.map((one) => one / total(exp));
+        return softmax(facts.map((key) =>
+          dot(key, query) / Math.sqrt(key.length)));
       });
     }
 
@@ -106,23 +99,12 @@
         if (this.shadowRoot.activeElement !== input)
           input.value = this.rules[i][j];
       }));
-      this.check(others);
-    }
-
-    /** What is solved stays so, also when all begins again. */
-    check(others) {
       const at = (name) => this.words.indexOf(name);
       const gives = (asks, asked) => this.now[at(asks)][at(asked)];
       const numbers = others === 1 ? "1 number is" : `${others} numbers are`;
       this.status.textContent = "Tasks, each to be done with one number. " +
         `Now ${numbers} changed.`;
-      if (others !== 1) return;
-      this.open = this.open.filter(({ isDone, mark, at: task }) => {
-        if (!isDone(gives)) return true;
-        mark.textContent = "✓ solved";
-        this.status.textContent = `Task ${task + 1} is solved.`;
-        return false;
-      });
+      if (others === 1) this.check(gives);
     }
   });
 })();

@@ -2,7 +2,7 @@
 // Scores become shares: temperature, width and scale. softmax.py beside this
 // file draws the same random numbers, and the tests compare the two.
 (() => {
-  const { h, s, fixed, range, total: sum, linear, axes, swatch, Base,
+  const { h, s, axes, fixed, linear, range, softmax, swatch, total, Base,
     define } = globalThis.Explorer;
   const TEMPERATURES = [
     0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25,
@@ -44,16 +44,9 @@
     return at;
   };
 
-  const softmax = (scores) => {
-    const top = Math.max(...scores);
-    const exp = scores.map((score) => Math.exp(score - top));
-    const total = sum(exp);
-    return exp.map((one) => one / total);
-  };
-
   /** e to the entropy: n if all are equal, 1 if one takes everything. */
   const choices = (shares) =>
-    Math.exp(-sum(shares.map((p) => (p > 0 ? p * Math.log(p) : 0))));
+    Math.exp(-total(shares.map((p) => (p > 0 ? p * Math.log(p) : 0))));
 
   const line = (kind, d) => s("path", { class: `line ${kind}`, d });
   const dot = (cx, cy) => s("circle", { class: "dot", cx, cy, r: 5 });
@@ -143,7 +136,7 @@
       this.draws ??= range(DRAWS, 1).map(draw);
       return WIDTHS.map((width) => {
         const divisor = this.temperature * (scaled ? Math.sqrt(width) : 1);
-        return sum(this.draws.map((at) => choices(softmax(
+        return total(this.draws.map((at) => choices(softmax(
           at[width].map((score) => score / divisor))))) / DRAWS;
       });
     }

@@ -321,15 +321,13 @@
     }
 
     /** One of the unseen rows, closely. */
-    look(n = 0) {
+    look(n) {
       const rows = this.unseen(FEW), row = rows[n % rows.length];
       const { said, sure } = this.say([row]), { signs } = this.task;
       const words = (ids) => Array.from(ids, (id) => id < 0 ? "" : signs[id]);
       const answer = this.task.answer(row);
-      const read = this.pair([row], said).source;
-      return { row: words(row), read: words(read), said: words(said[0]),
-        sure: sure[0], answer: words(answer),
-        heads: this.model.looks().flat() };
+      return { row: words(row), said: words(said[0]), sure: sure[0],
+        answer: words(answer), heads: this.model.looks().flat() };
     }
 
     take(parts) {
