@@ -25,7 +25,6 @@
     static title = "A trained Transformer writes dates";
     static css = `${Parts.css}
       fieldset { gap: 0.2rem 0.75rem; }
-      form:last-child { margin-top: 0.7rem; }
       form input { flex-basis: 13rem; }
       .learnt { margin: 0.4rem 0 0.9rem; font-size: 0.85rem; }
       .answer { display: grid; }

@@ -63,12 +63,9 @@
         align-items: flex-start; margin: 0.8rem 0; max-height: 21rem;
         font-size: 0.8rem; }
       .tensors, .sum, pre { overflow: auto; }
-      pre { max-height: 9rem; }
-      .sum { max-height: 7rem; }
       caption { padding: 0 0.2rem 0.2rem; }
       caption code, .sum > code { color: var(--fg); font-weight: 600; }
-      caption code { font-size: 0.85rem; }
-      caption code { white-space: nowrap; }
+      caption code { font-size: 0.85rem; white-space: nowrap; }
       th { padding: 0 0.3rem 0 0.1rem; color: var(--muted); text-align: center;
         font-size: 0.75rem; white-space: nowrap; }
       td { padding: 1px; }
@@ -77,11 +74,6 @@
         background: var(--panel); }
       .across { padding-left: 0.7rem; }
       .down > * { padding-top: 0.7rem; }
-      @container (max-width: 30rem) {
-        .sum { max-height: 9rem; }
-        td { padding: 1px 0.5px; }
-        .across { padding-left: 0.5rem; }
-      }
       .hit span { background: var(--hi-soft); font-weight: 700;
         box-shadow: inset 0 0 0 1.5px var(--hi); }
       .now span, [aria-selected=true] span { background: var(--hi);
@@ -89,15 +81,17 @@
       [role=gridcell] { cursor: pointer; }
       [role=gridcell]:hover span { box-shadow: inset 0 0 0 1.5px var(--edge); }
       .sum { display: flex; flex-wrap: wrap; gap: 0.35rem 0.5rem;
-        align-items: center; }
+        align-items: center; max-height: 7rem; }
       .term { display: flex; gap: 0.5rem; align-items: center; }
       .term button { display: grid; padding: 0.1rem 0.5rem; line-height: 1.4; }
       .term code { color: var(--muted); font-size: 0.75rem; }
       .number { font-weight: 600; }
-      pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+      pre { max-height: 9rem; white-space: pre-wrap; overflow-wrap: anywhere; }
       pre i { color: var(--muted); font-style: normal; }
       @container (max-width: 30rem) { /* two terms, one line of the loops */
-        .sum { column-gap: 0.35rem; }
+        td { padding: 1px 0.5px; }
+        .across { padding-left: 0.5rem; }
+        .sum { max-height: 9rem; column-gap: 0.35rem; }
         .term { gap: 0.35rem; }
         .term button { padding-inline: 0.25rem; }
         .term code { word-spacing: -0.3em; }
