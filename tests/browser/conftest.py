@@ -66,9 +66,12 @@ def opened(window):
 
 
 @pytest.fixture
-def visit(opened, address):
-    """Chapter 5 on a desktop; nobody else was asked, and nothing is kept."""
-    visit = opened(address + CHAPTER)
+def visit(opened, address, request):
+    """Chapter 5, or the PAGE of the module that asks, on a desktop.
+
+    At the end, nobody else was asked, and nothing is kept.
+    """
+    visit = opened(address + getattr(request.module, "PAGE", CHAPTER))
     yield visit
     assert [u for u in visit.requests if not u.startswith(address)] == []
     assert visit.tab.context.cookies() == []

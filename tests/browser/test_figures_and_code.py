@@ -52,8 +52,15 @@ def test_a_figure_opens_by_click_and_by_key(tab, dialog):
     assert not dialog.is_visible()
 
 
-def test_a_tick_opens_the_check_of_its_sentence(tab, address):
-    tab.goto(f"{address}{WALK}")
+def test_checks_of_a_walk_are_ticks_that_open_them(opened, address):
+    """Some in folded answers; none tells on the page what it proves."""
+    tab = opened(address + WALK).tab
+    checks = tab.locator("section:not(#exercises *) > .tag_check")
+    inside = tab.locator("#exercises .tag_check")
+    read = checks.count() - inside.count()
+    assert tab.locator(".tick").count() >= read > 5
+    for cell in checks.all()[:read]:
+        expect(cell).to_be_hidden()
     cell = tab.locator(".tag_check").first
     tick = tab.locator("#who-answers .tick").first
     said = tab.locator("#who-answers p:has(.tick)").first.inner_text()
@@ -65,17 +72,6 @@ def test_a_tick_opens_the_check_of_its_sentence(tab, address):
     cell.locator("summary").press("Enter")
     expect(cell).to_be_hidden()
     expect(tick).to_be_focused()
-
-
-def test_all_checks_of_a_walk_are_ticks(tab, address):
-    """Some in folded answers; none tells on the page what it proves."""
-    tab.goto(f"{address}{WALK}")
-    checks = tab.locator("section:not(#exercises *) > .tag_check")
-    inside = tab.locator("#exercises .tag_check")
-    read = checks.count() - inside.count()
-    assert tab.locator(".tick").count() >= read > 5
-    for cell in checks.all()[:read]:
-        expect(cell).to_be_hidden()
 
 
 def test_without_a_script_a_check_is_a_line(window, address):

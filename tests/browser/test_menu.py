@@ -7,7 +7,7 @@ from tests.browser.visit import expect_in_view, until
 from tests.built import NOTEBOOKS, PAGES
 from tools.editions.publish import editions
 
-LONG = "book/04_masks.html"
+PAGE = "book/04_masks.html"  # a long one
 FORMULAS = "book/03_scoring_with_einsum.html"
 TOP = "(element) => element.getBoundingClientRect().top"
 GROUND = "getComputedStyle(document.body).backgroundColor"
@@ -34,7 +34,7 @@ def test_deeper_pages_stand_below_their_chapter(window, address):
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_menu_opens_over_a_scrolled_page(window, address, has_scripts):
     phone = window(360, 740, java_script_enabled=has_scripts).tab
-    phone.goto(address + LONG)
+    phone.goto(address + PAGE)
     phone.mouse.move(180, 400)
     phone.mouse.wheel(0, 5000)
     until(phone, "scrollY > 3500")
@@ -59,7 +59,7 @@ def test_menu_opens_over_a_scrolled_page(window, address, has_scripts):
 
 def test_menu_holds_the_focus_and_gives_it_back(window, address):
     tab = window(360, 740).tab
-    tab.goto(address + LONG)
+    tab.goto(address + PAGE)
 
     def open_menu():
         tab.click(".menu-button")
@@ -83,9 +83,8 @@ def test_menu_holds_the_focus_and_gives_it_back(window, address):
     expect_in_view(tab.locator(place).locator("h2, h3").first)
 
 
-def test_sections_are_reachable_at_every_width(tab, address):
+def test_sections_are_reachable_at_every_width(tab):
     """The bar, or the menu that it opens, has them; and their button."""
-    tab.goto(address + LONG)
     tab.evaluate("window.scrollTo(0, 5000)")
     section = tab.locator(".page-toc ul ul a").first
     for width in (320, 700, 991, 993, 1150, 1279, 1281):
@@ -115,12 +114,11 @@ def test_deep_links_land_at_once_and_below_the_bar(tab, address):
     def top(anchor):
         return tab.locator(f"{anchor} > :is(h2, h3)").first.evaluate(TOP)
 
-    tab.goto(address + LONG)
     links = tab.locator(".page-toc ul ul a")
     first = links.first.get_attribute("href")
     last = links.last.get_attribute("href")
     tab.goto(address + PAGES[0])
-    tab.goto(address + LONG + last)
+    tab.goto(address + PAGE + last)
     at_load = tab.evaluate("scrollY"), top(last)
     bar = tab.locator(".top-bar").bounding_box()["height"]
     tab.wait_for_timeout(400)
@@ -149,10 +147,11 @@ def test_theme_button_switches_and_is_remembered(tab, address):
 BUTTONS = [".top-bar", ".menu-button", ".headerlink", ".prev-next"]
 BUTTONS += [".zoom-button", ".copy-button", ".page-links", ".page-footer"]
 BUTTONS += [".score", ".solution-buttons", ".tag_exercise-check .cell_input"]
+BREAKS = """(all) => all.map((code) =>
+  [code.textContent, getComputedStyle(code).breakInside])"""
 
 
-def test_paper_shows_answers_and_no_buttons(tab, address):
-    tab.goto(address + LONG)
+def test_paper_shows_answers_and_no_buttons(tab):
     predict = tab.locator("details:not(.hide) p:not(summary p)").first
     folded = tab.locator(".tag_solution pre").first
     check = tab.locator(".tag_check").first
@@ -172,10 +171,9 @@ def test_paper_shows_answers_and_no_buttons(tab, address):
     image = tab.locator("figure img").first
     assert image.evaluate("(i) => getComputedStyle(i).filter") == "none"
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
-    for code in tab.locator(".cell_input pre").all():
-        lines = code.text_content().count("\n")
-        may = code.evaluate("(c) => getComputedStyle(c).breakInside") == "auto"
-        assert may == (lines >= 24)  # long code may break
+    for code, may in tab.locator(".cell_input pre").evaluate_all(BREAKS):
+        is_long = code.count("\n") >= 24
+        assert (may == "auto") == is_long
 
 
 FACES = """[...document.fonts].map((face) =>

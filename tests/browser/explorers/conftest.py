@@ -2,6 +2,7 @@
 
 import pytest
 
+from kit.explorers import FOLDER
 from tests.browser.explorers.shown import Shown, page_of
 
 
@@ -10,6 +11,16 @@ def few(pytestconfig):
     """`few(40, 4)`: how many to draw, in full and with --quick."""
     place = pytestconfig.getoption("quick")
     return lambda *counts: counts[place]
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    """A page with the engine and the trainer alone."""
+    page = browser.new_page()
+    for name in ("engine", "trainer"):
+        page.add_script_tag(path=FOLDER / f"{name}.js")
+    yield page
+    page.close()
 
 
 @pytest.fixture

@@ -105,6 +105,10 @@ class Shown:
         """What a function of `probes.js` finds."""
         return self.page.evaluate(f"{PROBES}.{name}(...{list(values)})")
 
+    def begin(self):
+        """From here on Tab begins at the top of the page."""
+        self.page.mouse.click(1, 1)
+
     def press(self, *keys):
         for key in keys:
             self.page.keyboard.press(key)
@@ -127,7 +131,7 @@ class Shown:
 
     def stops(self) -> list[str]:
         """What Tab leads to, from the top of the page to its end."""
-        self.page.evaluate("document.activeElement.blur()")
+        self.begin()
         found = []
         while len(found) < 100:
             self.press("Tab")

@@ -13,7 +13,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from kit.explorers import FOLDER
 from kit.lab import ANY, PARTS, NumberModel
 from lib.transformer import Transformer, TransformerConfig
 from tests.browser.explorers.shown import close
@@ -50,15 +49,6 @@ PAIR = {
     "dropout": 0.0,
     "max_length": 16,
 }
-
-
-@pytest.fixture(scope="module")
-def page(browser):
-    page = browser.new_page()
-    for name in ("engine", "trainer"):
-        page.add_script_tag(path=FOLDER / f"{name}.js")
-    yield page
-    page.close()
 
 
 def spread(model):

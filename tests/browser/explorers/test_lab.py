@@ -1,6 +1,6 @@
 """The lab: what trains in the page, and what a reader does to it."""
 
-from pathlib import Path
+from base64 import b64encode
 from time import sleep
 
 import pytest
@@ -14,23 +14,27 @@ from tests.browser.visit import until
 from tests.built import first_quick
 
 PAGE = "book/lab.html"
-SHORT = {"task": "lookup", "length": 7, "steps": 200, "batch": 32, "seed": 2}
+SHORT = {"task": "lookup", "length": 7, "steps": 200, "batch": 16, "seed": 2}
 ELEMENT = "document.querySelector('lab-explorer')"
 FEW = SHORT | {"batch": 8}  # it learns less, in less time
 READY = f"{ELEMENT}?.runs?.[0].last"
 DONE = f"{READY}?.finished && !{ELEMENT}.running"
-# All that a run has told: {task: …} to its losses and rows that are right.
+# What a run with these settings tells: its losses and rows that are right.
 RUN = """(given) => {
   const run = new Trainer.Run(given), losses = [];
   while (run.step < run.settings.steps) losses.push(run.learn());
-  return { losses, ...run.measure(500), said: run.say(run.unseen(20)).said,
-    rows: run.unseen(20) };
+  return { losses, ...run.measure(500) };
+}"""
+# What a model with the weights of a file says of some rows.
+LOADED = """([given, base64]) => {
+  const run = new Trainer.Run(given), rows = run.unseen(20);
+  run.load(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer);
+  return { rows, said: run.say(rows).said };
 }"""
 TOLD = f"""(() => {{
   const {{ losses, last: {{ right, of }} }} = {ELEMENT}.runs[0];
   return {{ losses: losses.map(([, loss]) => loss), right, of }};
 }})()"""
-HASH = "#lab?" + "&".join(f"{name}={value}" for name, value in SHORT.items())
 FULLEST = [
     {
         "first": {
@@ -94,16 +98,21 @@ def trained(shown, **state):
 def lab(opened, address):
     """The page of the site, at settings that its address says."""
 
-    def open_lab(hash=HASH, root=address, **options):
-        visit = opened(root + PAGE + hash, **options)
+    def open_lab(hash, root=address):
+        visit = opened(root + PAGE + hash)
         until(visit.tab, READY)
         return visit.tab
 
     return open_lab
 
 
+def hash_of(settings):
+    """The end of an address that has them."""
+    return "#lab?" + "&".join(f"{name}={settings[name]}" for name in settings)
+
+
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_is_the_notebooks(shown, name):
+def test_a_task_is_the_notebooks(page, name):
     """Of each row the answer, and whether it is held back."""
     task = TASKS[name]
     length = {"lookup": 7, "brackets": 12}.get(name, 8)
@@ -111,7 +120,7 @@ def test_a_task_is_the_notebooks(shown, name):
     rows = torch.cat(
         [task.rows(40, length, unseen, drawn) for unseen in (True, False)]
     )
-    found = shown.page.evaluate(
+    found = page.evaluate(
         """([name, rows]) => {
       const { signs, unseen, answer } = Trainer.TASKS[name];
       return { vocab: signs.length, unseen: rows.map(unseen),
@@ -128,11 +137,10 @@ def test_a_task_is_the_notebooks(shown, name):
 
 def test_a_run_is_that_of_its_seed_and_the_result_is_said(shown):
     """On the page's own thread, as in a file; nothing is prepared."""
-    trained(shown, first=FEW | {"never": ["norm"]})
-    alone = shown.page.evaluate(RUN, FEW | {"never": ["norm"]})
+    first = FEW | {"never": ["norm"]}
+    trained(shown, first=first)
     told = shown.page.evaluate(TOLD)
-    assert told["losses"] == alone["losses"]
-    assert told["right"] == alone["right"]
+    assert told == shown.page.evaluate(RUN, first)
     share = f"{100 * told['right'] / told['of']:.1f}%"
     assert shown.text("[aria-live]") == (
         "This run: never there: norm, look up, seed 2: after 200 steps "
@@ -141,11 +149,12 @@ def test_a_run_is_that_of_its_seed_and_the_result_is_said(shown):
     assert shown.text(".result b") == share
 
 
-def test_in_turn_it_reads_what_it_wrote(shown):
+def test_in_turn_it_reads_what_it_wrote(page):
     """With the mask from the start it writes; looking ahead, it cannot."""
-    first = SHORT | {"task": "reverse", "length": 4, "answers": "in turn"}
+    first = SHORT | {"task": "sort", "length": 4, "seed": 3}
+    first["answers"] = "in turn"
     with_mask, without = (
-        shown.page.evaluate(RUN, first | {"never": never})
+        page.evaluate(RUN, first | {"never": never})
         for never in ([], ["causal"])
     )
     assert without["losses"][-1] < with_mask["losses"][-1]
@@ -157,18 +166,14 @@ def test_what_is_taken_out_is_out_at_once(shown):
     trained(shown, first=SHORT)
     before = shown.page.evaluate(TOLD)
     assert before["right"] > 0.9 * before["of"]
-    shown.get("combobox", "choice of where to look, first run").select_option(
-        "taken"
-    )
-    until(shown.page, f"{READY}.right < 250")
-    shown.get("combobox", "choice of where to look, first run").select_option(
-        "there"
-    )
-    until(shown.page, f"{READY}.right === {before['right']}")
-    shown.get("combobox", "choice of where to look, first run").select_option(
-        "never"
-    )
-    until(shown.page, f"{READY}?.step === 0")
+    choice = shown.get("combobox", "choice of where to look, first run")
+    for state, wanted in (
+        ("taken", ".right < 250"),
+        ("there", f".right === {before['right']}"),
+        ("never", "?.step === 0"),
+    ):
+        choice.select_option(state)
+        until(shown.page, READY + wanted)
 
 
 @pytest.mark.slow
@@ -184,15 +189,10 @@ def test_two_runs_of_one_seed_differ_by_the_part(shown):
 
 def test_the_page_trains_in_a_worker_as_on_its_own(lab, root):
     """On a server and, where a page may start no Worker, in a file."""
-    tab = lab(HASH.replace("batch=32", "batch=8"), root)
+    tab = lab(hash_of(FEW), root)
     tab.get_by_role("button", name="Train").click()
     until(tab, DONE)
-    told = tab.evaluate(TOLD)
-    assert told == {
-        name: value
-        for name, value in tab.evaluate(RUN, FEW).items()
-        if name in told
-    }
+    assert tab.evaluate(TOLD) == tab.evaluate(RUN, FEW)
     assert bool(tab.workers) == root.startswith("http")
 
 
@@ -200,7 +200,7 @@ def test_the_page_trains_in_a_worker_as_on_its_own(lab, root):
 @pytest.mark.parametrize("place", ["http", "file"])
 def test_firefox_trains_it_too(firefox, site, address, place):
     root = address if place == "http" else f"{site.as_uri()}/"
-    firefox.open(root + PAGE + HASH)
+    firefox.open(root + PAGE + hash_of(SHORT))
 
     def wait_for(expression):
         for _ in range(1200):
@@ -300,13 +300,14 @@ def test_weights_that_the_page_trained_say_the_same_in_torch(shown, tmp_path):
     shown.element.get_by_text("Weights", exact=True).click()
     with shown.page.expect_download() as download:
         shown.get("button", "Save the weights").click()
-    path = Path(tmp_path, "weights")
+    path = tmp_path / "weights"
     download.value.save_as(path)
     assert download.value.suggested_filename == "lookup-2.safetensors"
     model = NumberModel(TASKS["lookup"].vocab_size)
     weights = load_file(path)
     model.load_state_dict(weights, strict=True)
-    found = shown.page.evaluate(RUN, SHORT)
+    base64 = b64encode(path.read_bytes()).decode()
+    found = shown.page.evaluate(LOADED, [SHORT, base64])
     rows = torch.tensor(found["rows"])
     said = model(rows).argmax(-1)[:, -3:].tolist()
     assert said == [line[-3:] for line in found["said"]]
@@ -367,7 +368,7 @@ def test_a_small_one_asks_one_question(show):
         small_lab("Does it need a choice?", FEW, {"never": ["choice"]})
     )
     assert shown.text(".title") == "Does it need a choice?"
-    assert [b for b in shown.all("button")] == ["Start again", "Train"]
+    assert shown.all("button") == ["Start again", "Train"]
     shown.get("button", "Train").click()
     until(shown.page, DONE)
     assert "Second run: never there: choice" in shown.text(".note")
