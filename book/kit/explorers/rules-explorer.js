@@ -28,10 +28,7 @@
         text-align: center; white-space: nowrap; }
       thead td { width: 3.4rem; }
       td { padding: 1px; text-align: center; }
-      input { width: 100%; min-height: 1.9rem; padding: 0;
-        border: 1px solid var(--edge); border-radius: 4px;
-        background: var(--bg); color: var(--fg); text-align: center;
-        appearance: textfield; }
+      input { width: 100%; text-align: center; appearance: textfield; }
       input::-webkit-inner-spin-button { display: none; }
       input.other { border-color: var(--c-query); font-weight: 700;
         box-shadow: inset 0 0 0 1px var(--c-query); }
