@@ -22,15 +22,6 @@ def unknown_share(vocabulary, text):
     lost = [p for p in pieces if vocabulary.decode(vocabulary.encode(p)) != p]
     return float(Fraction(len(lost), len(pieces)))
 """,
-        "is an object that can be called": """
-class Share:
-    def __call__(self, vocabulary, text):
-        tokens = set(vocabulary.tokens)
-        known = list(filter(tokens.__contains__, vocabulary.split(text)))
-        return 1 - len(known) / len(vocabulary.split(text))
-
-unknown_share = Share()
-""",
     },
     "OwnEmbedding": {
         "multiplies one-hot vectors": """
@@ -98,12 +89,6 @@ def table_gradient(ids, upstream, rows):
     where = ids[:, None].expand(-1, upstream.size(1))
     zeros = upstream.new_zeros(rows, upstream.size(1))
     return zeros.scatter_add_(0, where, upstream)
-""",
-        "accumulates at places": """
-@torch.no_grad()
-def table_gradient(ids, upstream, rows):
-    grad = torch.zeros(rows, *upstream.shape[1:]).to(upstream)
-    return grad.index_put_((ids,), upstream, accumulate=True)
 """,
         "compares with all rows": """
 def table_gradient(ids, upstream, rows):

@@ -9,12 +9,6 @@ def scaled_shares(query, keys):
     e = torch.exp(scores - scores.max())
     return e / e.sum()
 """,
-        "makes a list of scores": """
-def scaled_shares(query, keys):
-    scores = torch.tensor([k @ query for k in keys]).to(query)
-    e = torch.exp((scores - scores.max()) / len(query) ** 0.5)
-    return e / e.sum()
-""",
         "takes the logarithm of the sum off": """
 def scaled_shares(query, keys):
     s = keys @ query / math.sqrt(keys.shape[-1])
@@ -73,11 +67,6 @@ def finds_wrong_softmax(f):
 """,
     },
     "softmax_backward": {
-        "goes through the rows": """
-def softmax_backward(p, g):
-    rows = zip(p.reshape(-1, p.shape[-1]), g.reshape(-1, p.shape[-1]))
-    return torch.stack([a * b - a * (a @ b) for a, b in rows]).view(p.shape)
-""",
         "calls itself for each axis": """
 def softmax_backward(p, g):
     if p.dim() == 1:
@@ -181,11 +170,6 @@ def streamed_mean(blocks):
 """,
     },
     "without": {
-        "projects with a unit vector": """
-def without(keys, direction):
-    unit = F.normalize(direction, dim=0)
-    return keys - (keys @ unit).unsqueeze(-1) * unit
-""",
         "asks for least squares": """
 def without(keys, direction):
     line = direction[:, None]

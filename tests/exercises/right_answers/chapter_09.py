@@ -20,15 +20,6 @@ def log_probability(book, source, text):
         total += row[token] - most - math.log(sum(math.exp(x - most) for x in row))
     return total
 """,
-        "picks by a row that is 1 at one character": """
-def log_probability(book, source, text):
-    given = torch.tensor([[characters.bos_id, *text]])
-    mask = causal_mask(given.shape[1])
-    logits = book.eval()(torch.tensor([source]), given, mask, None)[0]
-    asked = torch.tensor([*text, characters.eos_id])
-    asked = F.one_hot(asked, len(characters))
-    return (logits.log_softmax(-1) * asked).sum().item()
-""",
         "returns a tensor without axes": """
 @torch.no_grad()
 def log_probability(book, source, text):

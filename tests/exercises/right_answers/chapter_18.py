@@ -88,12 +88,6 @@ def expert_choice(scores, capacity):
     places = scores.argsort(0, descending=True).argsort(0)
     return places < capacity
 """,
-        "chooses in the transposed table": """
-def expert_choice(scores, capacity):
-    table = scores.mT
-    _, best = torch.topk(table, k=capacity)
-    return F.one_hot(best, len(scores)).sum(1).mT > 0
-""",
     },
     "held_and_used": {
         "builds layers without numbers": """
