@@ -99,12 +99,6 @@ def test_a_right_answer_is_right(task, draws, asked_once):
             assert found.kind == "right", f"what {how}: {found.hint}"
 
 
-@every_chapter
-def test_all_right_answers_belong_to_an_exercise(chapter):
-    mine = {task.name for task in tasks() if task.chapter == chapter}
-    assert right_answers(chapter).keys() <= mine
-
-
 @pytest.mark.slow
 @every_exercise
 def test_the_solution_is_right_in_other_variants(task):
@@ -218,6 +212,7 @@ def test_a_chapter_has_its_exercises(chapter):
         known = described(chapter).keys()
     assert known == {t.name for t in mine}
     assert wrong_module(chapter).WRONG.keys() == known
+    assert right_answers(chapter).keys() <= known
 
 
 @pytest.mark.slow
