@@ -6,7 +6,6 @@ somebody has written and called `softmax` is another one than torch's.
 
 import sys
 import traceback
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -98,20 +97,17 @@ class Calls(TorchFunctionMode):
 
 
 class Watch(TorchFunctionMode):
-    """Count what torch computes: calls, numbers, and the largest result."""
+    """Count the calls of torch, and the numbers of the largest result."""
 
     def __init__(self):
         super().__init__()
-        self.calls = self.work = self.largest = 0
-        self.called = Counter()
+        self.calls = self.largest = 0
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
         size = out.numel() if isinstance(out, Tensor) else 1
         self.calls += 1
-        self.work += size
         self.largest = max(self.largest, size)
-        self.called[function.__name__] += 1
         return out
 
 

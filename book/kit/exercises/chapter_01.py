@@ -14,6 +14,7 @@ from kit.exercises.contract import (
     floats,
     ids,
     made,
+    size,
     whole,
 )
 from lib.text import Vocabulary, split_words
@@ -212,7 +213,7 @@ def summed(ids, up, rows):
     {
         "ids": made(ids_of_some, "n rows"),
         "upstream": floats("n d"),
-        "rows": made(lambda draw, case: case.sizes["rows"], "rows"),
+        "rows": size("rows"),
     },
     "the row of an id is the sum of all gradients that arrive where it was "
     "read, and a row that nobody read is 0.",

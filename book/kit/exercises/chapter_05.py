@@ -234,12 +234,7 @@ def with_biases(draw, case, bias=True):
     """A module whose numbers are drawn, those of biases included."""
     heads = case.sizes["h"]
     module = MultiHeadAttention(heads * case.sizes["w"], heads, bias=bias)
-    module = module.to(device(), case.dtype)
-    with torch.no_grad():
-        for parameter in module.parameters():
-            numbers = draw.normal(*parameter.shape, dtype=case.dtype)
-            parameter.copy_(numbers / 2)
-    return module
+    return draw.fill(module.to(device(), case.dtype), lambda x: x / 2)
 
 
 def perhaps_with_biases(draw, case):

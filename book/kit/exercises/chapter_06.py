@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 
 from kit.exercises import expect
-from kit.exercises.contract import asks, floats, made, whole
+from kit.exercises.contract import asks, floats, made, size, whole
 from lib.positions import sinusoidal_positions
 
 
@@ -323,7 +323,7 @@ def in_a_new_tensor(answer, weight, heads):
 @asks(
     {
         "weight": made(weights, "h p", is_floating=True),
-        "heads": made(lambda draw, case: case.sizes["h"], "h"),
+        "heads": size("h"),
     },
     "new row 1 should be old row 2, if a head is wide enough for two pairs. "
     "Follow the arrows of figure 6.8.",

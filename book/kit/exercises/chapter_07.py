@@ -91,11 +91,7 @@ def drawn_layer(draw, case):
     layer = nn.TransformerEncoderLayer(
         heads * width, heads, 16, 0.0, batch_first=True
     ).to(device(), case.dtype)
-    with torch.no_grad():
-        for parameter in layer.parameters():
-            numbers = draw.normal(*parameter.shape, dtype=case.dtype)
-            parameter.copy_(numbers / 2)
-    return layer
+    return draw.fill(layer, lambda x: x / 2)
 
 
 class Parts:
@@ -288,9 +284,7 @@ def drawn_stack(draw, case):
     for _ in range(case.sizes["l"]):
         join = Residual(case.sizes["d"], norm_first=True)
         network = FeedForward(case.sizes["d"], 32)
-        with torch.no_grad():
-            for parameter in network.parameters():
-                parameter.copy_(draw.normal(*parameter.shape) / 3)
+        draw.fill(network, lambda x: x / 3)
         stack.append(
             [part.to(device(), case.dtype) for part in (join, network)]
         )

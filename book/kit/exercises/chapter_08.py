@@ -28,8 +28,7 @@ from lib.runtime import device
 
 def drawn_anew(module, draw, case):
     """A module, no number of which is 0 or 1, ready to be used."""
-    for p in module.parameters():
-        p.data = draw.normal(*p.shape) / p.shape[-1] ** (p.ndim / 2 - 0.5)
+    draw.fill(module, lambda x: x / x.shape[-1] ** (x.ndim / 2 - 0.5))
     return module.to(device(), case.dtype).eval()
 
 

@@ -28,11 +28,8 @@ def sized(draw, source, target, **options):
 
 def stirred(draw, case, module):
     """The module with numbers of its own, also in biases and norms."""
-    module = module.to(device(), case.dtype)
-    with torch.no_grad():
-        for p in module.parameters():
-            p.copy_(draw.normal(*p.shape) / 3 + (p.ndim == 1) / 2)
-    return module
+    draw.fill(module, lambda x: x / 3 + (x.ndim == 1) / 2)
+    return module.to(device(), case.dtype)
 
 
 def every_choice(draw, case):
@@ -95,22 +92,6 @@ def in_attentions(c, more):
 )
 def parameters_of(config):
     return count(config)
-
-
-def small(draw, **options):
-    """A configuration that is small, and no two sizes of it alike."""
-    sizes = {
-        "source_vocab_size": 11,
-        "target_vocab_size": 9,
-        "d_model": 6,
-        "heads": 2,
-        "d_ff": 15,
-        "encoder_layers": 2,
-        "decoder_layers": 3,
-        "dropout": 0.0,
-    }
-    torch.manual_seed(draw.whole(0, 9_999))
-    return TransformerConfig(**sizes | options)
 
 
 def tied_and_not(draw, case):
@@ -345,18 +326,3 @@ def decode_from_two(model, first, second, target):
         memories = [model.encode(ids[ids != 0][None]) for ids in (one, two)]
         logits.append(model.decode(begun[None], torch.cat(memories, 1)))
     return torch.cat(logits)
-
-
-def reached(holes):
-    """How far back a signal is felt after each number of layers, tried."""
-    signal = torch.zeros(1, 1, 400)
-    signal[..., 0] = 1.0
-    found = [0]
-    for n in range(8 if holes else 70):
-        hole = 2**n if holes else 1
-        signal = F.conv1d(
-            signal, torch.ones(1, 1, 3), padding=hole, dilation=hole
-        )
-        signal = (signal > 0).float()
-        found.append(signal[0, 0].nonzero().max().item())
-    return found

@@ -370,31 +370,3 @@ def sweeping(rates=growing, used=lambda rates: rates, **slips):
 )
 def sweep(model, batches, low, high):
     return sweeping()(model, batches, low, high)
-
-
-def ragged(draw, rows, length=6):
-    """A batch whose texts have different lengths: EOS is 2, PAD 0."""
-    source = draw.ids(4, 8, rows, 4)
-    text = draw.ids(4, 9, rows, length - 1)
-    given = torch.cat([torch.ones_like(text[:, :1]), text], dim=1)
-    target = torch.cat([text, 2 * torch.ones_like(text[:, :1])], dim=1)
-    for row in range(rows):
-        end = (row + draw.whole(0, 1)) % (length - 2)
-        if end:
-            given[row, -end:] = 0
-            target[row, -end - 1 :] = 0
-            target[row, -end - 1] = 2
-    return Batch(source, given, target)
-
-
-def sums(every, target, picked=None, skip=(0,)):
-    """For each row the sum of what its tokens have, one by one."""
-    picked = target if picked is None else picked
-    rows = []
-    for row in range(len(target)):
-        total = every.new_zeros(())
-        for place, token in enumerate(target[row].tolist()):
-            if token not in skip:
-                total += every[row, place, picked[row, place]]
-        rows.append(total)
-    return torch.stack(rows)

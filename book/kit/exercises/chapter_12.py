@@ -152,33 +152,24 @@ def hidden_letters(name, number):
     in_name, only = shown.clone(), ~shown
     in_name[:, 11 : 11 + size] = ~table
     only[:, 11 : 11 + size] = table
-    counts = [sum(choice) for choice in choices]
-    stretch = [
-        "".join(".#"[h] for h in choice).strip(".") for choice in choices
-    ]
-    lost = is_lost(text, number, in_name)
+    lost = list(itertools.compress(choices, is_lost(text, number, in_name)))
+    by_shown = itertools.compress(choices, is_lost(text, number, only))
     return {
-        "any": least(counts, lost),
-        "neighbours": least(
-            counts,
-            [x and "." not in s for x, s in zip(lost, stretch, strict=True)],
-        ),
-        "left": least(
-            counts,
-            [
-                x and all(c[:n])
-                for x, c, n in zip(lost, choices, counts, strict=True)
-            ],
-        ),
-        "shown": least(counts, is_lost(text, number, only)),
+        "any": fewest(lost),
+        "neighbours": fewest(filter(has_no_gap, lost)),
+        "left": fewest(c for c in lost if all(c[: sum(c)])),
+        "shown": fewest(by_shown),
     }
 
 
-def least(counts, chosen):
-    """The smallest count among those that are chosen."""
-    return min(
-        (n for n, c in zip(counts, chosen, strict=True) if c), default=0
-    )
+def has_no_gap(choice):
+    """Are the chosen letters neighbours?"""
+    return "." not in "".join(".#"[chosen] for chosen in choice).strip(".")
+
+
+def fewest(choices):
+    """The smallest number of letters that are chosen."""
+    return min(map(sum, choices), default=0)
 
 
 def is_lost(text, number, may_look):

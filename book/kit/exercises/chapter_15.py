@@ -283,7 +283,7 @@ def shared(answer, full, kv_heads, x, context):
     return *projected, after, grouped.dropout, grouped.kv_heads, trains
 
 
-def pooled(means, queries=True, biases=True, output=True, dropout=True):
+def pooled(means, biases=True, dropout=True):
     """A layer whose keys and values are means, by a table, of the old."""
 
     def to_grouped(full, kv_heads):
@@ -295,10 +295,9 @@ def pooled(means, queries=True, biases=True, output=True, dropout=True):
             full.dropout if dropout else 0.1,
             has_bias,
         ).to(full.in_proj.weight)
-        if output:
-            made.out_proj.load_state_dict(full.out_proj.state_dict())
+        made.out_proj.load_state_dict(full.out_proj.state_dict())
         table = means(full, kv_heads).to(full.in_proj.weight)
-        rows = [torch.eye(full.d_model).to(table) * queries, table, table]
+        rows = [torch.eye(full.d_model).to(table), table, table]
         pairs = zip(rows, full.matrices(), made.matrices(), strict=True)
         for take, old, new in pairs:
             new[0].data.copy_(take @ old[0])

@@ -406,9 +406,7 @@ def slipped(slip):
             floats("g*t*p*q"),
             floats("g*t*p*q"),
         ),
-        "heads": made(
-            lambda d, case: case.sizes["g"] * case.sizes["t"], "g t"
-        ),
+        "heads": size("g*t"),
         "kv_heads": size("g"),
         "eps": between(0.01, 0.5),
     },
@@ -487,9 +485,7 @@ def drawn_pairs(draw, case):
         network = FeedForward(d, draw.whole(5, 20), 0.1, shape, bias=False)
         for module in (around, network):
             module.to(device(), case.dtype).requires_grad_(False).eval()
-            for weight in module.parameters():
-                drawn = draw.normal(*weight.shape, dtype=case.dtype)
-                weight.copy_(drawn / 2 + 0.1)
+            draw.fill(module, lambda x: x / 2 + 0.1)
         pairs.append((around, network))
     return pairs
 

@@ -14,8 +14,7 @@ from lib.runtime import device
 def trained(draw, case):
     """A network, no number of which is 0."""
     network = GatedFeedForward(*lengths("d f", case))
-    for p in network.parameters():
-        p.data = draw.normal(*p.shape) / p.shape[-1] ** 0.5
+    draw.fill(network, lambda x: x / x.shape[-1] ** 0.5)
     return network.to(device(), case.dtype)
 
 

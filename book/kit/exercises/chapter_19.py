@@ -127,12 +127,12 @@ def of_length_one(letters):
     return made(drawn, letters, is_floating=True)
 
 
-def rates(letters, low=0.1):
+def rates(letters):
     """Numbers between 0 and 1, and not close to either."""
 
     def drawn(draw, case):
         shape = [case.sizes[letter] for letter in letters.split()]
-        return low + 0.8 * draw.uniform(*shape, dtype=case.dtype)
+        return 0.1 + 0.8 * draw.uniform(*shape, dtype=case.dtype)
 
     return made(drawn, letters, is_floating=True)
 

@@ -19,11 +19,12 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
 
 from kit.exercises import expect
 from kit.exercises.calls import Calls, stopped
@@ -194,12 +195,12 @@ class several:
 
 @dataclass(frozen=True)
 class size:
-    """The size of a letter."""
+    """The size of a letter, or a product of several: `size("h*d")`."""
 
     letters: str
 
     def drawn(self, draw: Draw, case: Case) -> int:
-        return case.sizes[self.letters]
+        return lengths(self.letters, case)[0]
 
 
 class one_of:
@@ -338,25 +339,37 @@ class Failure:
 class Spec:
     """What makes an answer right.
 
-    `calls` says what is done with an answer and the inputs: what it gives is
-    compared, also for the reference and the mistakes. `changes` names the
-    inputs that an answer may change. `also` are further demands: functions of
-    the answer and the first inputs that raise `Wrong`. `ways` say what is to
-    be written by oneself or to be used: functions of the same, with `calls`
-    for the answer, that return a remark, or "". A remark is no mistake.
+    Args:
+        reference: what is right.
+        inputs: for each argument what it is drawn from.
+        look: where to look if no mistake is recognised.
+        mistakes: what a mistake gives, by its hint.
+        sizes: the least and largest size of a letter, where it matters; and,
+            if the task says it, a function of what is given.
+        leaves_out: names of `CASES` that the exercise does not ask for.
+        within: how far an answer may be off in any case; or a function that
+            says it by the largest number of what is right.
+        calls: what is done with an answer and the inputs: what it gives is
+            compared, also for the reference and the mistakes.
+        changes: the inputs that an answer may change.
+        also: further demands: functions of the answer and the first inputs
+            that raise `Wrong`.
+        ways: what is to be written by oneself or to be used: functions of
+            the same, with `calls` for the answer, that return a remark, or
+            "". A remark is no mistake.
     """
 
     reference: Callable
     inputs: Mapping[str, object]
     look: str
     mistakes: Mapping[str, Callable]
-    sizes: Mapping[str, tuple]
-    leaves_out: frozenset[str]
-    within: float | Callable[[float], float]
-    calls: Callable
-    changes: tuple[str, ...]
-    also: tuple[Callable, ...]
-    ways: tuple[Callable, ...]
+    sizes: Mapping[str, tuple] = field(default_factory=dict)
+    leaves_out: tuple[str, ...] = ()
+    within: float | Callable[[float], float] = 0.0
+    calls: Callable = lambda answer, *inputs: answer(*inputs)
+    changes: tuple[str, ...] = ()
+    also: tuple[Callable, ...] = ()
+    ways: tuple[Callable, ...] = ()
 
     def __call__(self, answer: Callable, draw: Draw) -> str:
         """Try an answer in all cases; returns what is to be remarked."""
@@ -492,46 +505,21 @@ def asks(
     inputs: Mapping[str, object],
     look: str,
     mistakes: Mapping[str, Callable] | None = None,
-    *,
-    sizes: Mapping[str, tuple] | None = None,
-    leaves_out: tuple[str, ...] = (),
-    within: float | Callable[[float], float] = 0.0,
-    calls: Callable = lambda answer, *inputs: answer(*inputs),
-    changes: tuple[str, ...] = (),
-    also: tuple[Callable, ...] = (),
-    ways: tuple[Callable, ...] = (),
-    **given: tuple,
+    **options: object,
 ) -> Callable[[Callable], Exercise]:
     """Register what an exercise asks; the function is the reference.
 
     Args:
-        inputs: for each argument what it is drawn from.
-        look: where to look if no mistake is recognised.
-        mistakes: what a mistake gives, by its hint.
-        sizes: the least and largest size of a letter, where it matters; and,
-            if the task says it, a function of what is given.
-        leaves_out: names of `CASES` that the exercise does not ask for.
-        within: how far an answer may be off in any case; or a function that
-            says it by the largest number of what is right.
-        calls, changes, also, ways: see `Spec`.
-        given: names of numbers in the task, with their possible values.
+        inputs, look, mistakes: see `Spec`.
+        options: all else that `Spec` knows; and names of numbers in the task,
+            with their possible values.
     """
+    known = {rule.name for rule in fields(Spec)}
+    rules = {name: options.pop(name) for name in known & options.keys()}
 
     def register(reference: Callable) -> Exercise:
-        spec = Spec(
-            reference,
-            inputs,
-            look,
-            mistakes or {},
-            sizes or {},
-            frozenset(leaves_out),
-            within,
-            calls,
-            changes,
-            also,
-            ways,
-        )
-        return Exercise(reference.__name__, spec, given)
+        spec = Spec(reference, inputs, look, mistakes or {}, **rules)
+        return Exercise(reference.__name__, spec, options)
 
     return register
 
@@ -541,34 +529,22 @@ def asks(
 
 def copied(inputs: Inputs) -> Inputs:
     """Copies that lie in memory as the originals do."""
-    return {name: copied_one(x) for name, x in inputs.items()}
+    return tree_map(copied_one, inputs)
 
 
 def copied_one(x: object) -> object:
     if isinstance(x, Tensor):
         return x.detach().clone(memory_format=torch.preserve_format)
-    if isinstance(x, list | tuple):
-        return made_of(map(copied_one, x), x)
     return copy.deepcopy(x)
-
-
-def made_of(values: Iterator, like: list | tuple) -> list | tuple:
-    """Values in a list or a tuple as another one; it may have names."""
-    kind = type(like)
-    return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
 def numbers(value: object) -> Iterator[Tensor]:
     """All tensors of an input or of several, those of modules included."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, nn.Module):
-        yield from value.state_dict().values()
-    elif isinstance(value, Mapping):
-        yield from numbers(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from numbers(one)
+    for x in tree_leaves(value):
+        if isinstance(x, nn.Module):
+            yield from x.state_dict().values()
+        elif isinstance(x, Tensor):
+            yield x
 
 
 def is_as_it_was(now: object, then: object) -> bool:
@@ -633,12 +609,10 @@ def is_floating(x: object) -> bool:
 
 def as_doubles(inputs: Inputs) -> Inputs:
     """Copies in float64."""
-    return {name: double(x) for name, x in copied(inputs).items()}
+    return tree_map(double, copied(inputs))
 
 
 def double(x: object) -> object:
-    if isinstance(x, list | tuple):
-        return made_of(map(double, x), x)
     if isinstance(x, nn.Module) or isinstance(x, Tensor) and is_floating(x):
         return x.double()
     return x

@@ -1,12 +1,12 @@
 """Fresh inputs for the exercises. Not taught."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lib.runtime import device
 
@@ -58,6 +58,16 @@ class Draw:
         """Numbers from 0 to 1."""
         x = torch.rand(shape, generator=self.generator, dtype=torch.float64)
         return x.to(device=device(), dtype=dtype)
+
+    def fill(
+        self, module: nn.Module, made_of: Callable[[Tensor], Tensor]
+    ) -> nn.Module:
+        """Put what is made of normal numbers into all weights of a module."""
+        with torch.no_grad():
+            for weight in module.parameters():
+                drawn = self.normal(*weight.shape, dtype=weight.dtype)
+                weight.copy_(made_of(drawn))
+        return module
 
     def ids(self, low: int, high: int, *shape: int) -> Tensor:
         """Whole numbers from low to high, both of them possible."""
