@@ -122,9 +122,12 @@ def bare(text):
     return re.sub("[,.]", "", text).lower()
 
 
-@pytest.mark.slow
-def test_the_index_is_small_and_loaded_when_asked_for(browser, site, address):
+def test_the_index_is_small(site):
     assert len(gzip.compress((site / FILE).read_bytes())) < 230_000
+
+
+@pytest.mark.slow
+def test_the_index_is_loaded_when_it_is_asked_for(browser, address):
     visit = Visit(browser.new_page())
     visit.load(address + CHAPTER)
     assert not [u for u in visit.requests if u.endswith(FILE)]

@@ -218,6 +218,20 @@ def test_limits_are_read():
     assert command.limits(command.options(["x"])) == sandbox.Limits()
 
 
+def test_limits_reach_every_sandbox(pretended, folder, monkeypatch):
+    given, plain = [], pretended.__init__
+    monkeypatch.setattr(
+        pretended,
+        "__init__",
+        lambda box, limits, *more: (
+            given.append(limits) or plain(box, limits, *more)
+        ),
+    )
+    grade(folder, "--cpu", "7", "--memory", "100", "--jobs", "2")
+    wanted = sandbox.Limits(cpu=7, wall=14, memory=100 << 20)
+    assert given == [wanted, wanted]
+
+
 # What one notebook can do to the others: nothing.
 
 
