@@ -21,8 +21,6 @@ KEYS = [
     ("End Tab ArrowLeft", {"values": [*VALUES[:7], 6.5], "step": 8}),
     ("Tab End Tab ArrowLeft", {"alike": 1, "beta": 0.95}),
     ("Tab ArrowRight", {"alpha": 0.95, "rule": "forget"}),
-    ({"rule": "add"}, {"rule": "add"}),
-    ("Shift+Tab", "north · east"),  # "add" has no use for the two
 ]
 RIGHT = ["✓ right"] * 3
 SAYS = [
@@ -83,3 +81,11 @@ def test_what_it_keeps_and_answers_is_what_torch_computes(show, few, count):
             assert ("right" in verdict) == (abs(over) < 0.005)
             assert ("high" in verdict) == (over >= 0.005)
         assert shown.numbers(".facts b") == [count, step * (count + 1)]
+
+
+@pytest.mark.parametrize(
+    "rule, used", [("add", 0), ("overwrite", 1), ("forget", 2)]
+)
+def test_keys_come_to_what_the_rule_uses(shown, rule, used):
+    shown.set(rule=rule)
+    assert shown.stops()[5:] == ["overwrite β1.00", "keep α0.90"][:used]

@@ -18,7 +18,7 @@ SHORT = {"task": "lookup", "length": 7, "steps": 200, "batch": 16, "seed": 2}
 ELEMENT = "document.querySelector('lab-explorer')"
 FEW = SHORT | {"batch": 8}  # it learns less, in less time
 READY = f"{ELEMENT}?.runs?.[0].last"
-DONE = f"{READY}?.finished && !{ELEMENT}.running"
+DONE = f"{READY}?.finished && !{ELEMENT}.running && !{ELEMENT}.painting"
 # What a run with these settings tells: its losses and rows that are right.
 RUN = """(given) => {
   const run = new Trainer.Run(given), losses = [];
