@@ -6,9 +6,11 @@ globalThis.BookSearch = (() => {
   const { FILLER, STOP, parts, split, stems, telling, whole } = SearchWords;
   // A word with the space before it, or a mark: what snippets are cut from.
   const TOKEN = / ?[\p{L}\p{N}]+(?:[-_'’][\p{L}\p{N}]+)*|./gsu;
-  // Of a title, its terms, what else is bold, the text, the page's title.
-  const WEIGHTS = [7, 6, 2, 1, 2];
-  const EVENNESS = [0.5, 0.2, 0.2, 0.6, 0.2]; // how much length matters
+  // Of a title, its terms, what else is bold, the text, what strangers type,
+  // the page's title.
+  const WEIGHTS = [7, 6, 2, 1, 5, 2];
+  const EVENNESS = [0.5, 0.2, 0.2, 0.6, 0.1, 0.2]; // how much length matters
+  const ASKED = 4; // the field of what strangers type
   const SATURATION = 4;
   const RESULTS = 50;
   const WEAK = 0.1; // of the best score
@@ -98,9 +100,10 @@ globalThis.BookSearch = (() => {
         for (const word of new Set(fields.flat())) {
           if (!this.stems.has(word)) this.stems.set(word, stems(word));
         }
-        const [title, terms] = texts;
+        const [title, terms, , , asked] = texts;
         const [url, label] = pages[page];
-        return { url, label, anchor, weight, fields, texts, title, terms };
+        const names = [title, ...terms.split("; "), ...asked.split(", ")];
+        return { url, label, anchor, weight, fields, texts, names };
       });
       this.aliases = Object.entries(aliases).flatMap(([name, called]) => {
         const forms = new Set([plainly(name), phrase(name)]);
@@ -145,12 +148,14 @@ globalThis.BookSearch = (() => {
         return all / lists.length;
       });
       this.postings = new Map();
+      this.said = new Set(); // what the book has, not only strangers
       lists.forEach((list, id) => {
         const here = new Map();
         list.forEach((field, f) => {
           const length = 1 + EVENNESS[f] * (field.length / usual[f] - 1);
           const weight = WEIGHTS[f] / length;
           for (const stem of field) {
+            if (f !== ASKED) this.said.add(stem);
             here.set(stem, (here.get(stem) || 0) + weight);
           }
         });
@@ -227,9 +232,9 @@ globalThis.BookSearch = (() => {
       return like || word;
     }
 
-    // Is a word of these in no section?
+    // Does the book not have a word of these?
     lacks(reading) {
-      return reading.trim().split(" ").some((w) => !this.postings.has(w));
+      return reading.trim().split(" ").some((w) => !this.said.has(w));
     }
 
     // The words of the book that a typed word stands for, and how surely. The
@@ -238,8 +243,8 @@ globalThis.BookSearch = (() => {
       const found = new Map();
       const note = (word, sure) => found.has(word) || found.set(word, sure);
       if (this.postings.has(typed)) note(typed, 1);
-      const base = typed.replace(/(.)\1?(ing|ed)$/, "$1");
-      const without = typed.replace(/(ing|ed)$/, "");
+      const base = typed.replace(/(.)\1?(ing|ed|ly)$/, "$1");
+      const without = typed.replace(/(ing|ed|ly)$/, "");
       const doubled = `${base}${base.at(-1)}ing`;
       for (const word of [without, base, `${base}e`, `${typed}ing`, doubled]) {
         if (word.length > 3 && this.postings.has(word)) note(word, 0.7);
@@ -316,11 +321,10 @@ globalThis.BookSearch = (() => {
     // was asked for with other words perhaps.
     bonus(id, reading, used) {
       const section = this.sections[id];
-      const { title, terms } = section;
-      section.names ??= [title, ...terms.split("; ")].map(phrase);
-      if (section.names.includes(reading)) return 1.7;
-      const isPart = section.names.some((name) => name.includes(reading));
-      const words = section.names[0].split(" ").filter(Boolean);
+      section.forms ??= section.names.map(phrase);
+      if (section.forms.includes(reading)) return 1.7;
+      const isPart = section.forms.some((name) => name.includes(reading));
+      const words = section.forms[0].split(" ").filter(Boolean);
       const isMet = words.length && words.every((word) => used.has(word));
       return isPart || isMet ? 1.5 : 1;
     }

@@ -18,9 +18,9 @@ globalThis.SearchWords = (() => {
   // What a question has besides its subject: it counts for little.
   const FILLER = new Set(
     ("actually all any anything between book correct difference down " +
-      "example go going happen just know less long make many mean more much " +
-      "need new not only other over own really same should some take very " +
-      "whole without work")
+      "example explained go going happen just know less long make " +
+      "many mean meaning more much need new not only other over own really " +
+      "same should simple simply some take very whole without work")
       .split(" ")
       .map(stem),
   );

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_markdown_cell
 
-from book._ext.book_site.search.index import FILE, START
+from book._ext.book_site.search.index import FILE, START, listed
 from book._ext.book_site.search.sections import WHOLE
 from tests.browser.visit import Visit, until
 from tests.built import DOCUMENTS, anchors_of, build, small_book, soup_of
@@ -40,9 +40,9 @@ TYPE = """async (query) => {
   await new Promise((shown) => setTimeout(shown));
   const links = [...document.querySelectorAll("#search-results a")];
   const status = document.getElementById("search-status").textContent;
-  return [status, ...links.slice(0, 2).map((a) => a.getAttribute("href"))];
+  return [status, ...links.slice(0, 3).map((a) => a.getAttribute("href"))];
 }"""
-Found = namedtuple("Found", "page anchor weight title terms bold text")
+Found = namedtuple("Found", "page anchor weight title terms bold text asked")
 
 
 @cache
@@ -61,9 +61,11 @@ def known(site):
             index["pages"][page][0],
             *(anchor, weight, title),
             *([word for word in x.split("; ") if word] for x in (terms, bold)),
-            text,
+            *texts,
         )
-        for page, anchor, weight, title, terms, bold, text in index["sections"]
+        for page, anchor, weight, title, terms, bold, *texts in index[
+            "sections"
+        ]
     ]
 
 
@@ -98,9 +100,18 @@ def finder(request, browser, site, address):
 
 
 def test_a_query_finds_its_section_first_or_second(finder):
-    found = {query: finder(query) for query in QUERIES}
+    found = {query: finder(query)[:2] for query in QUERIES}
     wanted = {query: {*QUERIES[query].split()} for query in QUERIES}
     assert [q for q in QUERIES if not {*found[q]} & wanted[q]] == []
+
+
+def test_what_strangers_type_leads_to_its_section(finder, site):
+    lost = []
+    for name, typed in listed("asked").items():
+        page, _, anchor = name.partition("#")
+        wanted = place(site, f"book/{page}.html#{anchor}")
+        lost += [q for q in typed.split(", ") if wanted not in finder(q)]
+    assert lost == []
 
 
 def test_a_slip_finds_the_same_and_nonsense_nothing(finder):

@@ -6,6 +6,7 @@ load scripts only. A page loads it when its reader goes to the search field.
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -17,8 +18,14 @@ from .sections import ERRATA, TEACHING, Section, sections
 LISTS = (GLOSSARY, "book/bibliography", ERRATA)
 FILE = "_static/search-index.js"
 START = "globalThis.bookIndex="
-ALIASES = Path(__file__).with_name("aliases.yml")
+HERE = Path(__file__).parent
 CHAPTER = re.compile(r"/\d\d_\w+\.html$")
+
+
+@cache
+def listed(name: str) -> dict[str, str]:
+    """One of the lists beside this file."""
+    return yaml.safe_load((HERE / f"{name}.yml").read_text("utf-8"))
 
 
 def known_names(app) -> dict[str, list[str]]:
@@ -30,7 +37,7 @@ def aliases(app) -> dict[str, str]:
     """What students type, and what the book calls it."""
     known = known_names(app).items()
     leads = {name: names[0] for name, names in known if name != names[0]}
-    for name, typed in yaml.safe_load(ALIASES.read_text("utf-8")).items():
+    for name, typed in listed("aliases").items():
         leads |= dict.fromkeys(typed.split(", "), name)
     return leads
 
@@ -50,7 +57,7 @@ def keep_first_uses(pages: list[list[Section]]) -> None:
 
 def note(app, doctree, docname):
     """Gather a page, before the book adds links of its own to it."""
-    parts = list(sections(docname, doctree, known_names(app)))
+    parts = list(sections(docname, doctree, known_names(app), listed("asked")))
     number = app.env.toc_secnumbers.get(docname, {}).get("", ())
     label = "".join(f"{n}. " for n in number) + parts[0].title
     app.book_index[docname] = app.builder.get_target_uri(docname), label, parts

@@ -98,12 +98,13 @@ class Section:
     weight: float = 1.0
     terms: list[str] = field(default_factory=list)
     bold: list[str] = field(default_factory=list)
+    asked: str = ""
 
     @property
     def texts(self) -> list[str]:
-        """Title, terms, what else is bold, text."""
+        """Title, terms, what else is bold, text, what strangers type."""
         lists = ("; ".join(dict.fromkeys(x)) for x in (self.terms, self.bold))
-        return [self.title, *lists, self.text]
+        return [self.title, *lists, self.text, self.asked]
 
     @property
     def is_in_contents(self) -> bool:
@@ -185,17 +186,22 @@ class Page:
         return Section(anchor, title, self.reader.text(*node[1:]), weight)
 
 
-def sections(document: str, doctree: nodes.document, known: dict):
+def sections(
+    document: str, doctree: nodes.document, known: dict, asked: dict
+):
     """All places of a page.
 
     Args:
         known: each name of a term, with all names of that term.
+        asked: what strangers type who are best answered there, by place.
     """
     page = Page(document, known)
     found = [*doctree.findall(nodes.section)]
     for node in found[:1] if document.startswith(WHOLE) else found:
         section = page.section(node)
         if len(section.title) > 1:  # no letter of the alphabet
+            place = document + (section.anchor and f"#{section.anchor}")
+            section.asked = asked.get(place.removeprefix("book/"), "")
             yield section
         for part in node[1:]:
             if isinstance(part, nodes.section):
