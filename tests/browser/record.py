@@ -19,7 +19,8 @@ PRUNE = """(kept) => {
   for (const code of document.querySelectorAll("pre"))
     if (!code.closest(kept)) code.textContent = code.textContent;
 }"""
-BARE = {"rules": {"color-contrast": {"enabled": False}}}
+TABLES = {"td-has-header": {"enabled": True}}  # axe's own choice leaves it out
+BARE = {"rules": TABLES | {"color-contrast": {"enabled": False}}}
 EXPLORERS = """[...document.querySelectorAll(".explorer")].map((e) =>
   e.hasAttribute("data-ready"))"""
 # Also what moves late is seen.
@@ -49,7 +50,8 @@ def violations(tab, inside="html", **options):
     """What axe finds against WCAG 2.2, levels A and AA."""
     tab.evaluate(PRUNE, inside)
     tab.evaluate(AXE)  # as an element the policy would refuse it
-    return tab.evaluate(RUN, [inside, {"runOnly": LEVELS} | options])
+    usual = {"runOnly": LEVELS, "rules": TABLES}
+    return tab.evaluate(RUN, [inside, usual | options])
 
 
 class Recorder:

@@ -133,7 +133,7 @@
       .runs:has(> :nth-child(2)) { grid-template-columns:
         repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); }
       .runs > * { min-width: 0; }
-      .runs h3 { margin: 0; font-size: 0.9rem; font-weight: 600; }
+      .runs :is(h2, h3) { margin: 0; font-size: 0.9rem; font-weight: 600; }
       .result { min-height: 3.6em; margin: 0; color: var(--muted);
         font-variant-numeric: tabular-nums; }
       .runs:has(> :nth-child(2)) .result { min-height: 5.7em; }
@@ -526,7 +526,8 @@
     get results() {
       return this.shown.map((run) => {
         run.facts = h("p", { class: "result" }, this.facts(run));
-        return h("section", {}, h("h3", {}, this.name(run)), run.facts);
+        const level = this.question ? "h3" : "h2"; // the lab heads its page
+        return h("section", {}, h(level, {}, this.name(run)), run.facts);
       });
     }
 

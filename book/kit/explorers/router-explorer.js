@@ -177,7 +177,7 @@
         h("i", { "--share": share(mean) }))));
       return [h("caption", {}, `Scores of “${text}”, load by all tokens`),
         h("thead", {}, h("tr", {}, h("td"), heads,
-          h("td", { class: "length" }, h("span", { class: "mean" },
+          h("th", { scope: "col", class: "length" }, h("span", { class: "mean" },
           `mean ${fixed(mean, mean % 1 ? 2 : 0)}`)))),
         h("tbody", {}, range(this.experts).map(row)),
         h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"),

@@ -160,7 +160,8 @@
           h("span", {}, h("span", {}, tick))));
       const head = h("tr", {}, h("td"), column("q · k", "raw"),
         column(scaled ? `÷ √${d} ÷ T` : "÷ T"), column("share"),
-        h("td", { class: "length" }, scale));
+        h("th", { scope: "col", class: "length" },
+          h("span", { class: "visually-hidden" }, "bar"), scale));
       const rows = shares.map((share, key) => h("tr", {},
         h("th", { scope: "row" },
           source === "menu" ? this.words[key] : `key ${key}`),

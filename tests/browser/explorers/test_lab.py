@@ -70,7 +70,7 @@ KEYS = [
 SAYS = [
     (
         {"two": True, "second": {"never": ["choice"], "taken": ["0.1"]}},
-        "h3",
+        "h2",
         [
             "First run: with all its parts",
             "Second run: never there: choice of where to look; "

@@ -153,6 +153,13 @@ def prepare_page(app, pagename, templatename, context, doctree):
             context |= {"own_address": own, "social_picture": site + PICTURE}
 
 
+def name_rows(app, doctree, docname):
+    """Where a table has no word in its corner, its first column names rows."""
+    for group in doctree.findall(nodes.tgroup):
+        if not next(group.findall(nodes.entry)).astext():
+            group[0]["stub"] = 1
+
+
 def begin(app):
     """Ask git once for all pages."""
     app.book_history = changes(Path(app.srcdir))
@@ -161,4 +168,5 @@ def begin(app):
 
 def setup(app):
     app.connect("builder-inited", begin)
+    app.connect("doctree-resolved", name_rows)
     app.connect("html-page-context", prepare_page)

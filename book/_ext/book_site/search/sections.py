@@ -186,9 +186,7 @@ class Page:
         return Section(anchor, title, self.reader.text(*node[1:]), weight)
 
 
-def sections(
-    document: str, doctree: nodes.document, known: dict, asked: dict
-):
+def sections(document: str, doctree: nodes.document, known: dict, asked: dict):
     """All places of a page.
 
     Args:
