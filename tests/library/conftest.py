@@ -9,6 +9,7 @@ enforced and nothing compiled.
 """
 
 import os
+import sys
 from collections import defaultdict
 from itertools import combinations
 
@@ -18,6 +19,7 @@ if os.environ.get("BOOK_TYPECHECK") == "1":
     from jaxtyping import install_import_hook
 
     install_import_hook(["lib", "kit"], "beartype.beartype")
+    sys.dont_write_bytecode = True  # what runpy runs would be kept with it
 
 
 def pytest_configure(config):
