@@ -115,8 +115,16 @@ def test_a_short_run_writes_what_the_committed_files_have(run, name):
 
 @pytest.mark.slow
 def test_the_models_of_the_lab_come_out_as_the_file_says():
-    """The page trains one of each five."""
-    assert lab.record()["runs"] == load(records.RESULTS / "lab.json")["runs"]
+    """The page trains one of each five; last bits are the processor's.
+
+    They decide about one row of 500 now and then; the page lets four pass.
+    """
+    stored = load(records.RESULTS / "lab.json")["runs"]
+    for found, said in zip(lab.record()["runs"], stored, strict=True):
+        assert found.pop("right") == pytest.approx(
+            said.pop("right"), abs=0.009
+        )
+        assert found == said
 
 
 def test_candidates_take_turns_and_a_ratio_is_the_median_of_rounds():
