@@ -226,6 +226,9 @@ globalThis.BookSearch = (() => {
       const isKnown =
         STOP.has(stem) || this.postings.has(stem) || this.typed.has(stem);
       const isBegun = this.meanings(typed, true).size; // not by its stem
+      if (this.postings.has(stem) && !this.said.has(stem)) {
+        missing.set(stem, [word, ""]); // only strangers say so
+      }
       if (isKnown || isBegun || !this.lacks(phrase(word))) return word;
       const like = this.nearest(typed);
       missing.set(stem, [word, like]);

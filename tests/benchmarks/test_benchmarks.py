@@ -115,15 +115,14 @@ def test_a_short_run_writes_what_the_committed_files_have(run, name):
 
 @pytest.mark.slow
 def test_the_models_of_the_lab_come_out_as_the_file_says():
-    """The page trains one of each five; last bits are the processor's.
-
-    They decide about one row of 500 now and then; the page lets four pass.
+    """The page trains one of each five, and compares them as is done here
+    where another processor rounds the last bits another way.
     """
-    stored = load(records.RESULTS / "lab.json")["runs"]
-    for found, said in zip(lab.record()["runs"], stored, strict=True):
-        assert found.pop("right") == pytest.approx(
-            said.pop("right"), abs=0.009
-        )
+    stored = load(records.RESULTS / "lab.json")
+    room = 0 if records.processor() == stored["machine"] else 0.009
+    for found, said in zip(lab.record()["runs"], stored["runs"], strict=True):
+        right = pytest.approx(said.pop("right"), abs=room, rel=0)
+        assert found.pop("right") == right
         assert found == said
 
 

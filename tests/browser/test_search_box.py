@@ -41,6 +41,10 @@ def test_results_come_while_one_types(typed):
     typed.tab.locator(FIELD).fill("lora")
     told = "“lora” is not in the book; nearest: low rank."
     expect(typed.tab.locator(".search-status").first).to_contain_text(told)
+    typed.tab.locator(FIELD).fill("calculus")  # told by strangers alone
+    expect(options.first).to_contain_text("How to read it")
+    told = "“calculus” is not in the book."
+    expect(typed.tab.locator(".search-status").first).to_contain_text(told)
     typed.tab.locator(FIELD).fill("")
     expect(options.first).not_to_be_visible()
 

@@ -177,8 +177,8 @@
         h("i", { "--share": share(mean) }))));
       return [h("caption", {}, `Scores of “${text}”, load by all tokens`),
         h("thead", {}, h("tr", {}, h("td"), heads,
-          h("th", { scope: "col", class: "length" }, h("span", { class: "mean" },
-          `mean ${fixed(mean, mean % 1 ? 2 : 0)}`)))),
+          h("th", { scope: "col", class: "length" }, h("span",
+            { class: "mean" }, `mean ${fixed(mean, mean % 1 ? 2 : 0)}`)))),
         h("tbody", {}, range(this.experts).map(row)),
         h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"),
           number(fixed(total(scores))), h("td"),
